@@ -1,0 +1,44 @@
+"""Nodes, queues, gangs and placements: the vocabulary that schedulers, solver and judge share."""
+
+from reference.cluster.cluster import Cluster, RunningPod
+from reference.cluster.gang import Application, GangStyle, TaskGroup
+from reference.cluster.node import (
+    ANYWHERE,
+    Constraints,
+    Node,
+    Operator,
+    Requirement,
+    Taint,
+    TaintEffect,
+    Toleration,
+)
+from reference.cluster.placement import Assignment, Placement
+from reference.cluster.queue import Queue, QueueTree, SortPolicy
+from reference.cluster.resources import MEMORY, NOTHING, PODS, VCORE, Resources, total
+
+__all__ = [
+    "ANYWHERE",
+    "MEMORY",
+    "NOTHING",
+    "PODS",
+    "VCORE",
+    "Application",
+    "Assignment",
+    "Cluster",
+    "Constraints",
+    "GangStyle",
+    "Node",
+    "Operator",
+    "Placement",
+    "Queue",
+    "QueueTree",
+    "Requirement",
+    "Resources",
+    "RunningPod",
+    "SortPolicy",
+    "Taint",
+    "TaintEffect",
+    "TaskGroup",
+    "Toleration",
+    "total",
+]

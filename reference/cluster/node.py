@@ -1,0 +1,145 @@
+"""Nodes, and which pods may run on them: labels, taints, selectors and required node affinity.
+
+The rules are those of the Kubernetes scheduler's NodeResourcesFit, TaintToleration and NodeAffinity filters
+(documentation: "Assigning Pods to Nodes", "Taints and Tolerations").
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from reference.cluster.resources import NOTHING, Resources
+
+
+class TaintEffect(enum.Enum):
+    """What a taint does to a pod that does not tolerate it; PreferNoSchedule never forbids."""
+
+    NO_SCHEDULE = "NoSchedule"
+    PREFER_NO_SCHEDULE = "PreferNoSchedule"
+    NO_EXECUTE = "NoExecute"
+
+
+@dataclass(frozen=True, slots=True)
+class Taint:
+    """A node's repellent: ``key=value:effect``."""
+
+    key: str
+    value: str
+    effect: TaintEffect
+
+
+@dataclass(frozen=True, slots=True)
+class Toleration:
+    """A pod's leave to ignore taints. ``key=""`` with ``exists`` tolerates every key; ``effect=None`` every effect."""
+
+    key: str
+    exists: bool
+    value: str = ""
+    effect: TaintEffect | None = None
+
+    def tolerates(self, taint: Taint) -> bool:
+        """Whether this toleration matches ``taint``."""
+        if self.effect is not None and self.effect is not taint.effect:
+            return False
+        if self.key == "":
+            return self.exists
+        return self.key == taint.key and (self.exists or self.value == taint.value)
+
+
+class Operator(enum.Enum):
+    """Operators of a node selector requirement."""
+
+    IN = "In"
+    NOT_IN = "NotIn"
+    EXISTS = "Exists"
+    DOES_NOT_EXIST = "DoesNotExist"
+    GT = "Gt"
+    LT = "Lt"
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One ``matchExpressions`` entry. NotIn also matches a node without the label; Gt and Lt compare integers."""
+
+    key: str
+    operator: Operator
+    values: tuple[str, ...] = ()
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        """Whether a node with ``labels`` satisfies the requirement."""
+        present = self.key in labels
+        match self.operator:
+            case Operator.EXISTS:
+                return present
+            case Operator.DOES_NOT_EXIST:
+                return not present
+            case Operator.IN:
+                return present and labels[self.key] in self.values
+            case Operator.NOT_IN:
+                return not present or labels[self.key] not in self.values
+            case Operator.GT | Operator.LT:
+                try:
+                    have, want = int(labels[self.key]), int(self.values[0])
+                except (KeyError, ValueError, IndexError):
+                    return False
+                return have > want if self.operator is Operator.GT else have < want
+
+
+@dataclass(frozen=True, slots=True)
+class Constraints:
+    """Where a pod may run: its nodeSelector, its tolerations, its required node affinity.
+
+    ``affinity_terms`` are alternatives (OR) of requirements that all hold (AND); empty means no affinity.
+    """
+
+    node_selector: tuple[tuple[str, str], ...] = ()
+    tolerations: tuple[Toleration, ...] = ()
+    affinity_terms: tuple[tuple[Requirement, ...], ...] = ()
+
+
+ANYWHERE = Constraints()
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A machine.
+
+    ``capacity`` is what pods may use in all (Kubernetes ``status.allocatable``); ``occupied`` is what pods that no
+    queue accounts for already use (DaemonSets, static pods). Both in the units of ``resources.py``.
+    """
+
+    name: str
+    capacity: Resources
+    labels: Mapping[str, str] = field(default_factory=dict)
+    taints: tuple[Taint, ...] = ()
+    schedulable: bool = True
+    occupied: Resources = NOTHING
+
+    @property
+    def available(self) -> Resources:
+        """What is left for pods that queues account for."""
+        return self.capacity - self.occupied
+
+    def why_not(self, constraints: Constraints) -> str | None:
+        """The first rule that keeps a pod with ``constraints`` off this node, or None; resources are not looked at."""
+        if not self.schedulable:
+            return "node is cordoned"
+        for key, value in constraints.node_selector:
+            if self.labels.get(key) != value:
+                return f"nodeSelector {key}={value} does not match"
+        terms = constraints.affinity_terms
+        # an empty term matches no node (Kubernetes: "empty or null term matches no objects")
+        if terms and not any(term and all(r.matches(self.labels) for r in term) for term in terms):
+            return "required node affinity does not match"
+        for taint in self.taints:
+            if taint.effect is TaintEffect.PREFER_NO_SCHEDULE:
+                continue
+            if not any(t.tolerates(taint) for t in constraints.tolerations):
+                return f"taint {taint.key}={taint.value}:{taint.effect.value} is not tolerated"
+        return None
+
+    def admits(self, constraints: Constraints) -> bool:
+        """Whether a pod with ``constraints`` may run here, resources aside."""
+        return self.why_not(constraints) is None
