@@ -1,0 +1,67 @@
+# Every target brings its own .venv: all it takes is Python 3.11, pip and make.
+#   make review     the report on examples/spark-gangs, in report.html
+#   make test       the fast tests, with coverage
+#   make test-slow  the slow tests, with many more random examples
+#   make bench      the speed benchmark
+#   make lint       ruff and mypy
+
+SHELL    := /bin/bash
+VENV     := .venv
+BIN      := $(VENV)/bin
+READY    := $(VENV)/.ready
+PACKAGES := model specs reference solver_placement gangproof
+PIP_OPTS := --quiet --disable-pip-version-check --no-input --progress-bar off
+WORKERS  ?= 2
+
+# The first Python on the path that is 3.11; `make PYTHON=/path/to/python` overrides it.
+PYTHON ?= $(shell for p in python3.11 python3 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
+
+.PHONY: help venv review test test-slow bench lint format clean
+.DELETE_ON_ERROR:
+
+help:
+	@sed -n 's/^#   //p' Makefile
+
+venv: $(READY)
+
+# Some systems ship Python without ensurepip; the pip outside then installs into the environment.
+$(READY): pyproject.toml requirements.lock
+	@if [ -z "$(PYTHON)" ]; then \
+		echo "gangproof needs Python 3.11: none of python3.11, python3, python on the PATH is 3.11." \
+			"Install it, or say where it is: make PYTHON=/path/to/python3.11" >&2; exit 1; fi
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { \
+		echo "gangproof needs Python 3.11, but $(PYTHON) is $$($(PYTHON) --version 2>&1)." >&2; exit 1; }
+	@echo "Preparing $(VENV) (once, a few minutes at most)"
+	@if [ ! -x $(BIN)/python ]; then \
+		if $(PYTHON) -c 'import ensurepip' >/dev/null 2>&1; then $(PYTHON) -m venv $(VENV); \
+		else $(PYTHON) -m venv --without-pip $(VENV) && \
+			$(PYTHON) -m pip --python $(BIN)/python install $(PIP_OPTS) pip; fi; fi
+	@$(BIN)/python -m pip install $(PIP_OPTS) --requirement requirements.lock
+	@$(BIN)/python -m pip install $(PIP_OPTS) --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m pip check --disable-pip-version-check
+	@touch $@
+
+review: $(READY)
+	$(BIN)/gangproof review examples/spark-gangs -o report.html
+
+test: $(READY)
+	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow" $(addprefix --cov=,$(PACKAGES)) --cov-report=term
+
+test-slow: $(READY)
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -q -m slow --timeout=3600
+
+bench: $(READY)
+	$(BIN)/python bench/run.py
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy $(addprefix -p ,$(PACKAGES))
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage htmlcov report.html
