@@ -1,0 +1,1 @@
+"""The spec language, its meaning, and the engines that work on it."""

@@ -1,0 +1,87 @@
+"""What a spec is written in.
+
+    class App(Sort): "An application."
+
+    def toy(apps: int = 2) -> Machine:
+        m = Machine("toy")
+        m.sort(App, apps, symmetric=True)
+        running = m.variable("running", App, bool, init=False)
+
+        @m.action
+        def start(a: App) -> None:
+            require(~running[a], count_(running[b] for b in App) < 1)
+            running[a] = True
+        ...
+        return m
+
+A body is run once, on symbols, and leaves data: parameters, guards, updates (`machine`). `model.semantics` says what the data
+means. Start reading at `machine`; `sorts` and `tracing` hold the checks that keep Python from meaning something else.
+"""
+
+from model.language.errors import Location, SpecError
+from model.language.expressions import (
+    After,
+    Const,
+    Expr,
+    Ite,
+    Lookup,
+    Op,
+    Operand,
+    Quantified,
+    Read,
+    Symbol,
+    among,
+    implies,
+    ite,
+)
+from model.language.machine import Action, Cell, Machine, SortDeclaration, describe_domain
+from model.language.properties import Property, PropertyKind
+from model.language.quantifiers import all_, any_, count_, first, max_, min_, sum_
+from model.language.sorts import Sort
+from model.language.statements import after, choose, require, when
+from model.language.tracing import Guard, Update
+from model.language.variables import Scalar, Table, Variable, VariableBase, one_of
+
+__all__ = [
+    "Action",
+    "After",
+    "Cell",
+    "Const",
+    "Expr",
+    "Guard",
+    "Ite",
+    "Location",
+    "Lookup",
+    "Machine",
+    "Op",
+    "Operand",
+    "Property",
+    "PropertyKind",
+    "Quantified",
+    "Read",
+    "Scalar",
+    "Sort",
+    "SortDeclaration",
+    "SpecError",
+    "Symbol",
+    "Table",
+    "Update",
+    "Variable",
+    "VariableBase",
+    "after",
+    "all_",
+    "among",
+    "any_",
+    "choose",
+    "count_",
+    "describe_domain",
+    "first",
+    "implies",
+    "ite",
+    "max_",
+    "min_",
+    "one_of",
+    "require",
+    "sum_",
+    "when",
+]

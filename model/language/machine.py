@@ -1,0 +1,396 @@
+"""`Machine`: a state machine as data. See the package docstring for how to write one, `semantics` for what it means."""
+
+from __future__ import annotations
+
+import enum
+import inspect
+import itertools
+import typing
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, overload
+
+from model.language.errors import Location, SpecError, where
+from model.language.expressions import Const, Expr, Op, Quantified, Symbol, boolean, conjunction, free_symbols, substitute, walk
+from model.language.properties import Property, PropertyKind, premises
+from model.language.sorts import Sort, is_sort
+from model.language.tracing import Guard, Kind, Recording, Update, record
+from model.language.types import Domain, EnumType, SortType, Type, domain_type
+from model.language.variables import Initial, OneOf, Scalar, Table, Value, Variable, VariableBase
+
+T = TypeVar("T")
+U = TypeVar("U")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class SortDeclaration:
+    """How a machine uses a sort. ``names`` are what people see, one per element."""
+
+    sort: type[Sort]
+    names: tuple[str, ...]
+    symmetric: bool
+    ordered: bool
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return len(self.names)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Action:
+    """A guarded step. ``parameters`` and ``choices`` range over their domains; each combination is an instance."""
+
+    name: str
+    doc: str
+    parameters: tuple[Symbol, ...]
+    choices: tuple[Symbol, ...]
+    guards: tuple[Guard, ...]
+    updates: tuple[Update, ...]
+    at: Location
+
+    @property
+    def symbols(self) -> tuple[Symbol, ...]:
+        """Parameters, then choices."""
+        return self.parameters + self.choices
+
+    @property
+    def guard(self) -> Expr:
+        """All conjuncts together."""
+        return conjunction(tuple(g.condition for g in self.guards))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cell:
+    """One place of the state: a variable at concrete element positions."""
+
+    variable: VariableBase
+    indices: tuple[int, ...]
+
+
+@dataclass(eq=False)
+class Machine:
+    """A spec: sorts, variables, actions, properties. ``parameters`` are the spec function's, filled in by the loader."""
+
+    name: str
+    doc: str = ""
+    parameters: dict[str, Any] = field(default_factory=dict)
+    sorts: dict[type[Sort], SortDeclaration] = field(default_factory=dict, init=False)
+    variables: list[VariableBase] = field(default_factory=list, init=False)
+    tables: list[Table[Any]] = field(default_factory=list, init=False)
+    actions: list[Action] = field(default_factory=list, init=False)
+    properties: list[Property] = field(default_factory=list, init=False)
+    terminals: list[Property] = field(default_factory=list, init=False)
+    initial_constraints: list[Property] = field(default_factory=list, init=False)
+    _actions_fixed_at: Location | None = field(default=None, init=False)
+
+    # ---- declarations
+
+    def sort(
+        self,
+        sort: type[Sort],
+        size: int | None = None,
+        *,
+        names: Sequence[str] | None = None,
+        symmetric: bool = False,
+        ordered: bool = False,
+    ) -> None:
+        """Declare ``sort`` with ``size`` elements, or with one element per name.
+
+        ``symmetric``: elements may be exchanged without changing the behaviour. ``ordered``: they compare with ``<``.
+        """
+        if not is_sort(sort):
+            raise SpecError(f"expected a subclass of Sort, found {sort!r}", where())
+        if sort in self.sorts:
+            raise SpecError(f"{sort.__name__} is declared twice", where())
+        if symmetric and ordered:
+            raise SpecError(f"{sort.__name__}: an ordered sort is not symmetric", where())
+        if names is None:
+            if type(size) is not int or size < 1:
+                raise SpecError(f"{sort.__name__}: size is an integer of at least 1, found {size!r}", where())
+            names = [f"{sort.__name__.lower()}{i + 1}" for i in range(size)]
+        elif (size is not None and size != len(names)) or not names or len(set(names)) != len(names):
+            raise SpecError(f"{sort.__name__}: names must be different and as many as size, found {list(names)!r}", where())
+        self.sorts[sort] = SortDeclaration(sort, tuple(names), symmetric, ordered)
+
+    def _declare(self, name: str, sorts: tuple[type[Sort], ...]) -> None:
+        if not name.isidentifier():
+            raise SpecError(f"a name is a Python identifier, found {name!r}", where())
+        if any(name == v.name for v in (*self.variables, *self.tables)):
+            raise SpecError(f"two variables or tables are named {name}", where())
+        for sort in sorts:
+            if sort not in self.sorts:
+                raise SpecError(f"{name}: declare the sort first, with m.sort({getattr(sort, '__name__', sort)}, ...)", where())
+
+    @overload
+    def variable(self, name: str, index: type[T], domain: Any, init: Initial) -> Variable[T]: ...
+    @overload
+    def variable(self, name: str, index: tuple[type[T], type[U]], domain: Any, init: Initial) -> Variable[tuple[T, U]]: ...
+    def variable(self, name: str, index: Any, domain: Any, init: Initial) -> Variable[Any]:
+        """A variable over one sort or a pair of sorts. ``init`` is one value, `one_of`, or a (nested) list per element."""
+        sorts = index if isinstance(index, tuple) else (index,)
+        if not 1 <= len(sorts) <= 2:
+            raise SpecError(f"{name}: a variable is indexed by one or two sorts, found {len(sorts)}", where())
+        self._declare(name, sorts)
+        variable: Variable[Any] = Variable(name, sorts, domain, init)
+        self._check_initial(variable)
+        self.variables.append(variable)
+        return variable
+
+    def scalar(self, name: str, domain: Any, init: Initial) -> Scalar:
+        """A variable that is a single cell."""
+        self._declare(name, ())
+        scalar = Scalar(name, domain, init)
+        self._check_initial(scalar)
+        self.variables.append(scalar)
+        return scalar
+
+    @overload
+    def constant(self, name: str, index: type[T], values: Sequence[int]) -> Table[T]: ...
+    @overload
+    def constant(
+        self, name: str, index: tuple[type[T], type[U]], values: Sequence[Sequence[int]]
+    ) -> Table[tuple[T, U]]: ...
+    def constant(self, name: str, index: Any, values: Any) -> Table[Any]:
+        """A table of integers that never change: ``capacity = m.constant("capacity", Node, [2, 3])``."""
+        sorts = index if isinstance(index, tuple) else (index,)
+        self._declare(name, sorts)
+        table: Table[Any] = Table(name, sorts, dict(self._per_element(name, sorts, values)))
+        for position, value in table.values.items():
+            if type(value) is not int:
+                raise SpecError(f"{name}{list(position)}: a constant is an int, found {value!r}", where())
+        self.tables.append(table)
+        return table
+
+    def _per_element(self, name: str, sorts: tuple[type[Sort], ...], values: Any) -> Iterator[tuple[tuple[int, ...], Any]]:
+        """Pairs of position and value from lists nested as the sorts are; anything else is one value for all below."""
+        if not isinstance(values, (list, tuple)):
+            for position in itertools.product(*(range(self.sorts[s].size) for s in sorts)):
+                yield position, values
+            return
+        if not sorts or len(values) != self.sorts[sorts[0]].size:
+            wanted = f"{self.sorts[sorts[0]].size} values, one per {sorts[0].__name__}" if sorts else "a single value"
+            raise SpecError(f"{name}: expected {wanted}, found {len(values)}", where())
+        for first, below in enumerate(values):
+            for rest, value in self._per_element(name, sorts[1:], below):
+                yield (first, *rest), value
+
+    def _check_initial(self, variable: VariableBase) -> None:
+        for _, choice in self.initial_choices(variable):
+            for value in choice.values:
+                self._check_value(variable, value)
+
+    def _check_value(self, variable: VariableBase, value: object) -> None:
+        ok = isinstance(value, (bool, int, enum.Enum)) and Const(value).type == domain_type(variable.domain)
+        if ok and isinstance(variable.domain, range):
+            ok = value in variable.domain
+        if not ok:
+            raise SpecError(f"{variable.name}: initial value {value!r} is not in {describe_domain(variable.domain)}", where())
+
+    def initial_choices(self, variable: VariableBase) -> list[tuple[tuple[int, ...], OneOf]]:
+        """For each cell of ``variable``, in index order, the values it may start with."""
+        return [
+            (position, value if isinstance(value, OneOf) else OneOf((value,)))
+            for position, value in self._per_element(variable.name, variable.sorts, variable.initial)
+        ]
+
+    # ---- actions and properties
+
+    def action(self, body: F) -> F:
+        """Declare an action: parameters are annotated with sorts; the body calls ``require`` and writes variables."""
+        at = Location(body.__code__.co_filename, body.__code__.co_firstlineno)
+        self._check_name(body.__name__, [a.name for a in self.actions], "action", at)
+        if self._actions_fixed_at is not None:
+            raise SpecError(
+                f"action {body.__name__} comes after {self._actions_fixed_at}, which speaks of all actions; declare it before", at
+            )
+        parameters = self._parameters(body, at)
+        recorded, result = record(body.__name__, Kind.ACTION, body, parameters)
+        if result is not None:
+            raise SpecError(f"action {body.__name__} returns {result!r}; an action returns nothing", at)
+        if not recorded.updates:
+            raise SpecError(f"action {body.__name__} writes nothing", at)
+        action = Action(
+            body.__name__,
+            inspect.cleandoc(body.__doc__ or ""),
+            parameters,
+            tuple(recorded.choices),
+            tuple(recorded.guards),
+            tuple(recorded.updates),
+            at,
+        )
+        bound = frozenset(s.uid for s in action.symbols)
+        for guard in action.guards:
+            self._check_expression(action.name, guard.condition, bound)
+        for update in action.updates:
+            inside = bound | {s.uid for s in update.binders}
+            for expr in (update.value, update.condition, *update.indices):
+                self._check_expression(action.name, expr, inside)
+        self.actions.append(action)
+        body.__gangproof_action__ = action  # type: ignore[attr-defined]
+        return body
+
+    def _parameters(self, body: Callable[..., Any], at: Location) -> tuple[Symbol, ...]:
+        caller = inspect.currentframe()
+        while caller is not None and caller.f_code.co_filename == __file__:
+            caller = caller.f_back
+        scope = {**caller.f_locals} if caller else {}
+        try:
+            hints = typing.get_type_hints(body, localns=scope)
+        except NameError as error:
+            raise SpecError(f"action {body.__name__}: {error}", at) from None
+        symbols: list[Symbol] = []
+        for name, parameter in inspect.signature(body).parameters.items():
+            sort = hints.get(name)
+            if sort is None or not is_sort(sort) or parameter.kind is not parameter.POSITIONAL_OR_KEYWORD:
+                raise SpecError(f"action {body.__name__}: parameter {name} is annotated with a sort, found {sort!r}", at)
+            if sort not in self.sorts:
+                raise SpecError(f"action {body.__name__}: declare the sort first, with m.sort({sort.__name__}, ...)", at)
+            symbols.append(sort(name))
+        return tuple(symbols)
+
+    def _check_name(self, name: str, taken: list[str], kind: str, at: Location) -> None:
+        if name in taken:
+            raise SpecError(f"two {kind}s are named {name}", at)
+
+    def _check_expression(self, owner: str, expr: Expr, bound: frozenset[int]) -> None:
+        """Every symbol is bound, every sort declared, every variable of this machine, and ``<`` only on ordered sorts."""
+        for symbol in free_symbols(expr, bound):
+            raise SpecError(f"{owner}: {symbol!r} is used outside the generator, loop or action that binds it", expr.at)
+        for part in walk(expr):
+            for symbol in part.symbols if isinstance(part, Quantified) else ():
+                if isinstance(symbol, Sort) and type(symbol) not in self.sorts:
+                    raise SpecError(f"{owner}: {type(symbol).__name__} is not declared in this machine", part.at)
+            if isinstance(part, Op) and part.op not in ("==", "!="):
+                self._check_ordered(owner, part)
+            variable = getattr(part, "variable", None)
+            if isinstance(variable, VariableBase) and not any(variable is v for v in self.variables):
+                raise SpecError(f"{owner}: {variable.name} belongs to another machine", part.at)
+
+    def _check_ordered(self, owner: str, part: Op) -> None:
+        kind = part.args[0].type
+        if isinstance(kind, SortType) and not self.sorts[kind.sort].ordered:
+            raise SpecError(
+                f"{owner}: {part!r} compares elements of {kind.sort.__name__}, which is not declared ordered=True", part.at
+            )
+
+    def _property(self, kind: PropertyKind, body: Callable[[], Any], into: list[Property]) -> None:
+        at = Location(body.__code__.co_filename, body.__code__.co_firstlineno)
+        taken = [p.name for p in (*self.properties, *self.terminals, *self.initial_constraints)]
+        self._check_name(body.__name__, taken, "propertie", at)
+        reads_after = Kind.STEP if kind is PropertyKind.STEP else Kind.PROPERTY
+        _, result = record(body.__name__, reads_after, body, ())
+        if result is None:
+            raise SpecError(f"{body.__name__} returns nothing; it must return a boolean expression", at)
+        expr = boolean(result, body.__name__)
+        self._check_expression(body.__name__, expr, frozenset())
+        doc = inspect.cleandoc(body.__doc__ or "")
+        into.append(Property(body.__name__, doc, kind, expr, premises(expr) if kind.is_universal else (), at))
+
+    def always(self, body: F) -> F:
+        """Holds in every reachable state."""
+        self._property(PropertyKind.ALWAYS, body, self.properties)
+        return body
+
+    def step(self, body: F) -> F:
+        """Holds for every step; ``after(e)`` reads e in the state after it."""
+        self._property(PropertyKind.STEP, body, self.properties)
+        return body
+
+    def sometimes(self, body: F) -> F:
+        """Holds in some reachable state: guards against a spec that can do nothing."""
+        self._property(PropertyKind.SOMETIMES, body, self.properties)
+        return body
+
+    def possible(self, body: F) -> F:
+        """From every reachable state, a state where it holds can still be reached."""
+        self._property(PropertyKind.POSSIBLE, body, self.properties)
+        return body
+
+    def terminal(self, body: F) -> F:
+        """A state where it holds may have no step: an intended end, not a deadlock."""
+        self._property(PropertyKind.TERMINAL, body, self.terminals)
+        return body
+
+    def initially(self, body: F) -> F:
+        """Narrows the initial states to those where it holds."""
+        self._property(PropertyKind.INITIALLY, body, self.initial_constraints)
+        return body
+
+    def enabled(self, action: Callable[..., Any], *arguments: Symbol) -> Expr:
+        """Whether ``action`` can fire: with these arguments, or with any where none are given."""
+        found = getattr(action, "__gangproof_action__", None)
+        if not isinstance(found, Action) or not any(found is a for a in self.actions):
+            raise SpecError(f"enabled() takes an action of this machine, found {action!r}", where())
+        if arguments and (
+            len(arguments) != len(found.parameters)
+            or any(a.type != p.type for a, p in zip(arguments, found.parameters, strict=True))
+        ):
+            raise SpecError(f"enabled({found.name}): expected ({', '.join(map(repr, found.parameters))})", where())
+        by: dict[int, Expr] = {p.uid: a for p, a in zip(found.parameters, arguments, strict=False)}
+        guard = substitute(found.guard, by)
+        open_symbols = tuple(s for s in found.symbols if s.uid not in by)
+        return Quantified("any", open_symbols, guard) if open_symbols else guard
+
+    def any_enabled(self, *, but: Sequence[Callable[..., Any]] = ()) -> Expr:
+        """Whether any action can fire, those in ``but`` not counted. Every action must be declared before."""
+        self._actions_fixed_at = where()
+        left_out = [getattr(a, "__gangproof_action__", None) for a in but]
+        result: Expr = Const(False)
+        for action in self.actions:
+            if not any(action is a for a in left_out):
+                symbols, guard = action.symbols, action.guard
+                result = result | (Quantified("any", symbols, guard) if symbols else guard)
+        return result
+
+    # ---- the machine as engines see it
+
+    def finish(self) -> Machine:
+        """Check what only the whole machine shows; engines call it. Returns the machine."""
+        if not self.variables:
+            raise SpecError(f"{self.name}: a spec needs at least one variable", None)
+        if not self.actions:
+            raise SpecError(f"{self.name}: a spec needs at least one action", None)
+        return self
+
+    def values(self, domain: Domain) -> range:
+        """The raw values of ``domain`` in this machine: ints themselves, positions of members and elements, 0 and 1."""
+        if isinstance(domain, range):
+            return domain
+        kind: Type = domain_type(domain)
+        if isinstance(kind, SortType):
+            return range(self.sorts[kind.sort].size)
+        return range(len(kind.members)) if isinstance(kind, EnumType) else range(2)
+
+    def show(self, domain: Domain, raw: int) -> str:
+        """``raw`` of ``domain`` as people read it: element names, member names, true/false, numbers."""
+        kind = domain_type(domain)
+        if isinstance(kind, SortType):
+            return self.sorts[kind.sort].names[raw]
+        if isinstance(kind, EnumType):
+            return kind.members[raw].name
+        return str(raw) if isinstance(domain, range) else ("false", "true")[raw]
+
+    def cells(self) -> list[Cell]:
+        """All cells of a state: variables in order of declaration, indices in order of position."""
+        return [
+            Cell(v, position)
+            for v in self.variables
+            for position in itertools.product(*(range(self.sorts[s].size) for s in v.sorts))
+        ]
+
+    def show_cell(self, cell: Cell) -> str:
+        """``placeholders[app1, node2]``."""
+        names = [self.sorts[s].names[i] for s, i in zip(cell.variable.sorts, cell.indices, strict=True)]
+        return f"{cell.variable.name}[{', '.join(names)}]" if names else cell.variable.name
+
+
+def describe_domain(domain: Domain) -> str:
+    """A domain in words, for messages."""
+    if isinstance(domain, range):
+        return f"{domain.start}..{domain.stop - 1}"
+    return "true/false" if domain is bool else domain.__name__
+
+
+__all__ = ["Action", "Cell", "Machine", "Recording", "SortDeclaration", "Value", "describe_domain"]

@@ -1,0 +1,76 @@
+"""``sum_ count_ all_ any_ min_ max_``: they close a generator over sorts. ``first`` orders, ``enabled`` asks for a guard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from types import GeneratorType
+from typing import TypeVar
+
+from model.language.errors import SpecError, where
+from model.language.expressions import (
+    Expr,
+    Operand,
+    Quantified,
+    boolean,
+    implies,
+    integer,
+)
+from model.language.sorts import Sort
+from model.language.tracing import OPEN, Quantifier
+
+S = TypeVar("S", bound=Sort)
+
+
+def _close(kind: str, generator: object, check: Callable[[object, str], Expr]) -> Expr:
+    at = where()
+    if not isinstance(generator, GeneratorType):
+        raise SpecError(f"{kind}_ takes one generator over sorts, as in {kind}_(x[a] for a in App)", at)
+    frame = generator.gi_frame
+    OPEN.quantifiers.append(Quantifier(frame))
+    try:
+        bodies = list(generator)
+    finally:
+        symbols = OPEN.quantifiers.pop().symbols if OPEN.quantifiers else []
+    if len(bodies) != 1 or not symbols:
+        raise SpecError(f"{kind}_ takes one generator over sorts, as in {kind}_(x[a] for a in App)", at)
+    return Quantified(kind, tuple(symbols), check(bodies[0], f"{kind}_"))
+
+
+def sum_(values: Iterable[Operand]) -> Expr:
+    """The sum over all elements."""
+    return _close("sum", values, integer)
+
+
+def count_(conditions: Iterable[Operand]) -> Expr:
+    """For how many elements the condition holds."""
+    return _close("count", conditions, boolean)
+
+
+def all_(conditions: Iterable[Operand]) -> Expr:
+    """Whether the condition holds for every element."""
+    return _close("all", conditions, boolean)
+
+
+def any_(conditions: Iterable[Operand]) -> Expr:
+    """Whether the condition holds for some element."""
+    return _close("any", conditions, boolean)
+
+
+def min_(values: Iterable[Operand]) -> Expr:
+    """The least value over all elements."""
+    return _close("min", values, integer)
+
+
+def max_(values: Iterable[Operand]) -> Expr:
+    """The greatest value over all elements."""
+    return _close("max", values, integer)
+
+
+def first(element: S, condition: Callable[[S], Expr]) -> Expr:
+    """Whether ``element`` is the first of its (ordered) sort for which ``condition`` holds."""
+    return condition(element) & _none_before(element, condition)
+
+
+def _none_before(element: S, condition: Callable[[S], Expr]) -> Expr:
+    sort = type(element)
+    return all_(implies(other < element, ~condition(other)) for other in sort)

@@ -1,0 +1,137 @@
+"""What is being read right now: the open action or property, its loops, quantifiers and conditions.
+
+A body runs once, on symbols, and leaves data behind. Everything it calls (variables, sorts, ``require``) reports to the one
+`Recording` that is open. Nothing here survives the end of the body.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from model.language.errors import Location, SpecError, where
+from model.language.expressions import Expr, Symbol, conjunction
+
+if TYPE_CHECKING:
+    from model.language.variables import VariableBase
+
+
+class Kind(enum.Enum):
+    """What a body may do: an action writes; a property only reads; a step property also reads the state after."""
+
+    ACTION = "action"
+    PROPERTY = "property"
+    STEP = "step property"
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """One conjunct of an action's guard, and its line."""
+
+    condition: Expr
+    at: Location
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """A write: ``variable[indices] = value`` or, with ``adds``, ``+= value``; for all values of ``binders``; where
+    ``condition`` (of the open ``when`` blocks) holds."""
+
+    variable: VariableBase
+    indices: tuple[Expr, ...]
+    adds: bool
+    value: Expr
+    binders: tuple[Symbol, ...]
+    condition: Expr
+    at: Location
+
+
+@dataclass(slots=True)
+class Quantifier:
+    """A quantifier that is consuming its generator: the generator's frame, and the symbols bound so far."""
+
+    frame: FrameType
+    symbols: list[Symbol] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Recording:
+    """One body being read."""
+
+    name: str
+    kind: Kind
+    guards: list[Guard] = field(default_factory=list)
+    updates: list[Update] = field(default_factory=list)
+    choices: list[Symbol] = field(default_factory=list)
+    loops: list[Symbol] = field(default_factory=list)
+    conditions: list[Expr] = field(default_factory=list)
+    left_early: Location | None = None
+    late_reads: dict[int, tuple[Expr, SpecError]] = field(default_factory=dict)
+
+    def note_read(self, read: Expr, variable: VariableBase) -> None:
+        """Remember a read of a variable that this body wrote before; ``+=`` takes its own read back."""
+        written = next((u for u in self.updates if u.variable is variable), None)
+        if written is not None:
+            message = (
+                f"{variable.name} is read after it was written at line {written.at.line}; reads see the state before "
+                "the step, so read it first, or write it with +="
+            )
+            self.late_reads[id(read)] = (read, SpecError(message, where()))
+
+    def take_back_read(self, read: Expr) -> None:
+        """The read belongs to a ``+=``."""
+        self.late_reads.pop(id(read), None)
+
+    def write(self, variable: VariableBase, indices: tuple[Expr, ...], adds: bool, value: Expr) -> None:
+        """Record a write."""
+        if self.kind is not Kind.ACTION:
+            raise SpecError(f"{self.name}: a {self.kind.value} only reads, it cannot write {variable.name}", where())
+        condition = conjunction(tuple(self.conditions))
+        self.updates.append(Update(variable, indices, adds, value, tuple(self.loops), condition, where()))
+
+    def finish(self) -> None:
+        """Raise what can only be seen at the end of the body."""
+        if self.left_early is not None:
+            raise SpecError(f"{self.name}: a for statement over a sort was left early (break, return)", self.left_early)
+        for _, error in self.late_reads.values():
+            raise error
+
+
+class _Open:
+    """The recording and the quantifiers that are open; a stack would hide mistakes, bodies do not nest."""
+
+    recording: Recording | None = None
+    quantifiers: list[Quantifier]
+
+    def __init__(self) -> None:
+        self.quantifiers = []
+
+
+OPEN = _Open()
+
+
+def record(name: str, kind: Kind, body: Any, arguments: tuple[Symbol, ...]) -> tuple[Recording, object]:
+    """Run ``body`` on ``arguments``; what it recorded, and what it returned."""
+    if OPEN.recording is not None:
+        raise SpecError(f"{name} is declared inside {OPEN.recording.name}", where())
+    recording = Recording(name, kind)
+    OPEN.recording = recording
+    try:
+        result = body(*arguments)
+        recording.finish()
+    finally:
+        OPEN.recording = None
+        OPEN.quantifiers.clear()
+    return recording, result
+
+
+def recording(use: str, *kinds: Kind) -> Recording:
+    """The open recording, which must be one of ``kinds``; else SpecError that names ``use``."""
+    current = OPEN.recording
+    if current is None or current.kind not in kinds:
+        inside = "any action or property" if current is None else f"a {current.kind.value}"
+        allowed = " or ".join(f"a {k.value}" if k is not Kind.ACTION else "an action" for k in kinds)
+        raise SpecError(f"{use} belongs in {allowed}, found it in {inside}", where())
+    return current

@@ -1,0 +1,146 @@
+"""Variables and constant tables: what a state consists of, and what never changes."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from model.language.errors import Location, SpecError, where
+from model.language.expressions import Expr, Lookup, Operand, Read, Symbol, integer, lift
+from model.language.sorts import Sort
+from model.language.tracing import OPEN, Kind, recording
+from model.language.types import INT, Domain, SortType, check_value_domain, domain_type
+
+I = TypeVar("I")  # noqa: E741
+Value: TypeAlias = int | bool | enum.Enum
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """An initial value that may be any of ``values``: every choice is an initial state."""
+
+    values: tuple[Value, ...]
+
+
+def one_of(*values: Value) -> OneOf:
+    """Any of ``values`` at the start; each cell chooses on its own. Narrow it down with ``@m.initially``."""
+    if not values:
+        raise SpecError("one_of() takes at least one value", where())
+    return OneOf(values)
+
+
+Initial: TypeAlias = "Value | OneOf | list[Any] | tuple[Any, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """What ``x[i] += e`` hands to ``__setitem__``."""
+
+    read: Read
+    amount: Expr
+
+
+class VariableBase:
+    """A named array of cells over 0, 1 or 2 sorts, each in ``domain``. ``initial`` gives one OneOf per cell, in index order."""
+
+    def __init__(self, name: str, sorts: tuple[type[Sort], ...], domain: Domain, initial: Initial) -> None:
+        self.name = name
+        self.sorts = sorts
+        self.domain = check_value_domain(domain, name)
+        self.initial = initial
+        self.at: Location = where()
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def _indices(self, index: object) -> tuple[Expr, ...]:
+        return check_indices(self.name, self.sorts, index)
+
+    def _read(self, indices: tuple[Expr, ...]) -> Read:
+        read = Read(self, indices)
+        if OPEN.recording is not None and OPEN.recording.kind is Kind.ACTION:
+            OPEN.recording.note_read(read, self)
+        return read
+
+    def _write(self, indices: tuple[Expr, ...], value: object) -> None:
+        current = recording(f"writing {self.name}", Kind.ACTION)
+        if isinstance(value, Addition):
+            current.take_back_read(value.read)
+            same = value.read.variable is self and all(x is y for x, y in zip(value.read.indices, indices, strict=True))
+            if not same:
+                raise SpecError(f"{self.name}: += must add to the cell it writes", where())
+            if domain_type(self.domain) != INT:
+                raise SpecError(f"{self.name}: += needs an integer variable", where())
+            current.write(self, indices, True, value.amount)
+            return
+        expr = lift(value)
+        if expr.type != domain_type(self.domain):
+            raise SpecError(
+                f"{self.name} holds {domain_type(self.domain)}, found {expr!r}, which is {expr.type}", where()
+            )
+        current.write(self, indices, False, expr)
+
+
+class Variable(VariableBase, Generic[I]):
+    """A variable over one or two sorts: ``x[a]``, ``x[a, n]``; in an action also ``x[a] = e``, ``x[a] += e``."""
+
+    def __getitem__(self, index: I) -> Expr:
+        return self._read(self._indices(index))
+
+    def __setitem__(self, index: I, value: Operand) -> None:
+        self._write(self._indices(index), value)
+
+    def __iter__(self) -> Any:
+        raise SpecError(f"{self.name} is indexed by elements ({self.name}[a]), it cannot be iterated", where())
+
+
+class Scalar(VariableBase, Expr):
+    """A variable that is one cell: read it by its name, write it in an action with ``x.next = e`` or ``x.next += e``."""
+
+    __slots__ = ()
+
+    def __init__(self, name: str, domain: Domain, initial: Initial) -> None:
+        VariableBase.__init__(self, name, (), domain, initial)
+        self.type = domain_type(self.domain)
+
+    def operand(self) -> Expr:
+        return self._read(())
+
+    @property
+    def next(self) -> Expr:
+        """The value after the step, to be assigned."""
+        return self._read(())
+
+    @next.setter
+    def next(self, value: Operand) -> None:
+        self._write((), value)
+
+
+class Table(Generic[I]):
+    """A constant integer per element, or per pair of elements."""
+
+    def __init__(self, name: str, sorts: tuple[type[Sort], ...], values: Mapping[tuple[int, ...], int]) -> None:
+        self.name = name
+        self.sorts = sorts
+        self.values = values
+
+    def __getitem__(self, index: I) -> Expr:
+        return Lookup(self, check_indices(self.name, self.sorts, index))
+
+
+def check_indices(name: str, sorts: tuple[type[Sort], ...], index: object) -> tuple[Expr, ...]:
+    """``index`` as one symbol per sort, or SpecError: too many, too few, of another sort."""
+    given = index if isinstance(index, tuple) else (index,)
+    wanted = ", ".join(s.__name__ for s in sorts)
+    if len(given) != len(sorts):
+        raise SpecError(f"{name} is indexed by [{wanted}], found {len(given)} indices", where())
+    for each, sort in zip(given, sorts, strict=True):
+        if not isinstance(each, Symbol) or each.type != SortType(sort):
+            found = each.type if isinstance(each, Expr) else repr(each)
+            raise SpecError(f"{name} is indexed by [{wanted}], found {found} where an element of {sort.__name__} belongs", where())
+    return given
+
+
+__all__ = ["Addition", "Initial", "OneOf", "Scalar", "Table", "Value", "Variable", "VariableBase", "integer", "one_of"]

@@ -1,0 +1,1 @@
+"""The systems as declarative state machines."""
