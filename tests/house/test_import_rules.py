@@ -1,0 +1,155 @@
+"""Which package may import which, and nothing that is not declared.
+
+model <- specs           specs/<system>/binding.py also imports reference
+reference <- solver_placement
+gangproof imports all; examples, notebooks, bench and tests import any, and no package imports them
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib.metadata import packages_distributions, version
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from sources import PACKAGES, ROOT, imported, modules
+
+MAY_IMPORT = {
+    "model": {"model"},
+    "specs": {"specs", "model"},
+    "reference": {"reference"},
+    "solver_placement": {"solver_placement", "reference"},
+    "gangproof": set(PACKAGES),
+}
+NEVER_IMPORTED = {"tests", "examples", "notebooks", "bench"}
+
+
+def allowed(path: Path) -> set[str]:
+    """The project's packages that the module at this path may import."""
+    names = MAY_IMPORT[path.parts[0]]
+    if path.parts[0] == "specs" and len(path.parts) == 3 and path.name == "binding.py":
+        return names | {"reference"}
+    return names
+
+
+def violations(root: Path) -> Iterator[str]:
+    for path, _, tree in modules(root, *PACKAGES):
+        for line, name in imported(path, tree):
+            top = name.split(".")[0]
+            if top in {*PACKAGES, *NEVER_IMPORTED} - allowed(path):
+                yield f"{path}:{line} imports {name}"
+
+
+def test_packages_keep_the_import_rules() -> None:
+    assert list(violations(ROOT)) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "found"),
+    [
+        ("model/a.py", "import reference", "model/a.py:1 imports reference"),
+        (
+            "model/explore/a.py",
+            "def f():\n    from reference.cluster import Node",
+            "model/explore/a.py:2 imports reference.cluster",
+        ),
+        ("model/a.py", "import specs.gang as g", "model/a.py:1 imports specs.gang"),
+        (
+            "model/a.py",
+            "from importlib import import_module\nimport_module('reference')",
+            "model/a.py:2 imports reference",
+        ),
+        (
+            "model/a.py",
+            "import importlib\nimportlib.import_module('gangproof.cli')",
+            "model/a.py:2 imports gangproof.cli",
+        ),
+        ("model/sub/a.py", "from ...reference import x", "model/sub/a.py:1 imports reference"),
+        ("model/sub/a.py", "from .. import explore\nfrom ..explore import x", None),
+        ("reference/a.py", "from model import Machine", "reference/a.py:1 imports model"),
+        ("reference/a.py", "import solver_placement", "reference/a.py:1 imports solver_placement"),
+        ("reference/a.py", "import os, gangproof", "reference/a.py:1 imports gangproof"),
+        ("specs/gang.py", "import reference", "specs/gang.py:1 imports reference"),
+        ("specs/binding.py", "import reference", "specs/binding.py:1 imports reference"),
+        ("specs/yunikorn/deep/binding.py", "import reference", "specs/yunikorn/deep/binding.py:1 imports reference"),
+        ("specs/yunikorn/machine.py", "if x:\n  import reference", "specs/yunikorn/machine.py:2 imports reference"),
+        ("specs/yunikorn/binding.py", "import reference\nimport model", None),
+        (
+            "specs/yunikorn/binding.py",
+            "import solver_placement",
+            "specs/yunikorn/binding.py:1 imports solver_placement",
+        ),
+        ("solver_placement/a.py", "import reference, model", "solver_placement/a.py:1 imports model"),
+        ("solver_placement/a.py", "from reference.cluster import Node\nfrom . import b", None),
+        ("gangproof/a.py", "import model, specs, reference, solver_placement", None),
+        ("gangproof/a.py", "from tests.house import sources", "gangproof/a.py:1 imports tests.house"),
+        ("model/a.py", "import references_elsewhere, modelling", None),
+    ],
+)
+def test_the_rules_catch_a_made_up_violation(tmp_path: Path, path: str, source: str, found: str | None) -> None:
+    file = tmp_path / path
+    file.parent.mkdir(parents=True)
+    file.write_text(source, encoding="utf-8")
+    assert list(violations(tmp_path)) == ([found] if found else [])
+
+
+def project() -> dict[str, object]:
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        return tomllib.load(file)["project"]  # type: ignore[no-any-return]
+
+
+def requirements(extra: str | None = None) -> list[Requirement]:
+    data = project()
+    lines = data["optional-dependencies"][extra] if extra else data["dependencies"]  # type: ignore[index]
+    return [Requirement(line) for line in lines]  # type: ignore[attr-defined]
+
+
+def locked() -> dict[str, str]:
+    lines = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
+    pins = [re.fullmatch(r"([A-Za-z0-9._-]+)==(\S+)", line) for line in lines if line and not line.startswith("#")]
+    assert all(pins), "every line of requirements.lock is NAME==VERSION"
+    return {canonicalize_name(pin[1]): pin[2] for pin in pins if pin}
+
+
+def test_packages_import_only_declared_dependencies() -> None:
+    declared = {canonicalize_name(requirement.name) for requirement in requirements()}
+    owners = packages_distributions()
+    undeclared = [
+        f"{path}:{line} imports {name}"
+        for path, _, tree in modules(ROOT, *PACKAGES)
+        for line, name in imported(path, tree)
+        if (top := name.split(".")[0]) not in sys.stdlib_module_names
+        and top not in PACKAGES
+        and not declared & {canonicalize_name(owner) for owner in owners.get(top, [])}
+    ]
+    assert undeclared == []
+
+
+@pytest.mark.parametrize("extra", [None, "dev"])
+def test_the_lock_pins_every_declared_dependency_within_its_range(extra: str | None) -> None:
+    pins = locked()
+    outside = [
+        f"{requirement}: locked {pins.get(canonicalize_name(requirement.name))}"
+        for requirement in requirements(extra)
+        if not requirement.specifier.contains(pins.get(canonicalize_name(requirement.name), "0"))
+    ]
+    assert outside == []
+
+
+def test_what_runs_here_is_what_is_locked() -> None:
+    assert {name: version(name) for name in locked()} == locked()
+
+
+def test_importing_the_small_packages_pulls_in_no_engine() -> None:
+    """`reference` is plain Python: importing it must not load a compiler or a solver."""
+    script = (
+        "import sys, reference.cluster; print([m for m in ('numba', 'llvmlite', 'ortools', 'z3') if m in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
