@@ -99,15 +99,13 @@ def test_the_rules_catch_a_made_up_violation(tmp_path: Path, path: str, source: 
     assert list(violations(tmp_path)) == ([found] if found else [])
 
 
-def project() -> dict[str, object]:
-    with (ROOT / "pyproject.toml").open("rb") as file:
-        return tomllib.load(file)["project"]  # type: ignore[no-any-return]
-
-
 def requirements(extra: str | None = None) -> list[Requirement]:
-    data = project()
-    lines = data["optional-dependencies"][extra] if extra else data["dependencies"]  # type: ignore[index]
-    return [Requirement(line) for line in lines]  # type: ignore[attr-defined]
+    """What pyproject.toml asks for at run time, or under an extra."""
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        project = tomllib.load(file)["project"]
+    return [
+        Requirement(line) for line in (project["optional-dependencies"][extra] if extra else project["dependencies"])
+    ]
 
 
 def locked() -> dict[str, str]:

@@ -1,0 +1,1 @@
+"""The face of the laboratory: command line, HTML reports, `import gangproof`."""
