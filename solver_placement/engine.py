@@ -1,0 +1,112 @@
+"""One call to CP-SAT: budgets, workers, and a bound that can be believed.
+
+Two workers need their linear-programming subsolvers named; left alone, CP-SAT gives two workers to searches that do
+not prove anything on packing problems. A first attempt on one worker within a deterministic budget makes everyday
+inputs repeatable to the last pod; only what it cannot prove goes to the parallel search, whose objective is
+repeatable when it proves it, and whose placement may then differ between runs.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ortools.sat.python import cp_model
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How hard to try. ``deadline`` is on the clock of ``time.monotonic``; ``patience`` in CP-SAT's own seconds."""
+
+    deadline: float
+    workers: int = 2
+    seed: int = 0
+    patience: float = 2.0
+
+    def left(self) -> float:
+        """Seconds until the deadline, at least 0."""
+        return max(0.0, self.deadline - time.monotonic())
+
+    def until(self, seconds: float) -> Effort:
+        """The same effort that ends ``seconds`` from now, if that is sooner."""
+        return Effort(min(self.deadline, time.monotonic() + seconds), self.workers, self.seed, self.patience)
+
+
+class Outcome(enum.Enum):
+    """What a run ended with: a proven optimum, a solution, nothing, or a proof that there is none."""
+
+    OPTIMAL = "optimal"
+    FEASIBLE = "feasible"
+    NOTHING = "nothing"
+    IMPOSSIBLE = "impossible"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """``values[i]`` of variable i where there is a solution. ``bound`` bounds the objective; None: nothing is known."""
+
+    outcome: Outcome
+    objective: int
+    bound: int | None
+    values: tuple[int, ...]
+
+
+def run(model: cp_model.CpModel, effort: Effort, maximise: bool) -> Run:
+    """Solve ``model`` until proven or until the effort is spent; the best of both attempts."""
+    first = _attempt(model, effort, maximise, workers=1)
+    if first.outcome in (Outcome.OPTIMAL, Outcome.IMPOSSIBLE) or effort.workers < 2 or effort.left() < 0.05:
+        return first
+    if first.values:
+        set_hint(model, {model.get_int_var_from_proto_index(i): value for i, value in enumerate(first.values)})
+    second = _attempt(model, effort, maximise, workers=effort.workers)
+    return _best(first, second, maximise)
+
+
+def _best(first: Run, second: Run, maximise: bool) -> Run:
+    sharper = min if maximise else max
+    bounds = [r.bound for r in (first, second) if r.bound is not None]
+    bound = sharper(bounds) if bounds else None
+    solved = [r for r in (second, first) if r.values]
+    if not solved:
+        return Run(second.outcome, 0, bound, ())
+    best = (max if maximise else min)(solved, key=lambda r: r.objective)
+    outcome = Outcome.OPTIMAL if best.objective == bound else Outcome.FEASIBLE
+    return Run(outcome, best.objective, bound, best.values)
+
+
+def _attempt(model: cp_model.CpModel, effort: Effort, maximise: bool, workers: int) -> Run:
+    solver = cp_model.CpSolver()
+    parameters = solver.parameters
+    parameters.max_time_in_seconds = effort.left()
+    parameters.random_seed = effort.seed
+    parameters.num_workers = workers
+    if workers == 1:
+        parameters.max_deterministic_time = effort.patience
+    elif workers == 2:
+        parameters.subsolvers.extend(["max_lp", "reduced_costs"])
+    status = solver.solve(model)
+    if status == cp_model.INFEASIBLE:
+        return Run(Outcome.IMPOSSIBLE, 0, None, ())
+    if status == cp_model.MODEL_INVALID:
+        raise AssertionError(f"invalid CP-SAT model: {model.validate()}")
+    if status == cp_model.UNKNOWN:
+        # stopped before a first solution, perhaps in presolve: the bound in the answer may never have been set
+        return Run(Outcome.NOTHING, 0, None, ())
+    objective = round(solver.objective_value)
+    raw = solver.best_objective_bound
+    bound = math.floor(raw + 1e-6) if maximise else math.ceil(raw - 1e-6)
+    values = tuple(solver.response_proto.solution)
+    if status == cp_model.OPTIMAL:
+        return Run(Outcome.OPTIMAL, objective, objective, values)
+    believable = bound >= objective if maximise else bound <= objective
+    return Run(Outcome.FEASIBLE, objective, bound if believable else None, values)
+
+
+def set_hint(model: cp_model.CpModel, values: Mapping[cp_model.IntVar, int]) -> None:
+    """Replace the hint of ``model``."""
+    model.clear_hints()  # type: ignore[no-untyped-call]
+    for variable, value in values.items():
+        model.add_hint(variable, value)

@@ -1,0 +1,82 @@
+"""Gangs that no placement can admit, each with a reason that is certain.
+
+Only what one look at the input proves is said here: a task group that no node takes, or that all nodes alone cannot
+hold, a gang larger than what a queue on its path has left beside the running pods, or a gang that is worth nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from reference.cluster import PODS, Application, Cluster, Constraints, Node, Queue, TaskGroup
+
+Free = Mapping[str, int | None]
+"""Free amount per type that a node lists, at least 0; ``pods`` is None (any number) where the node does not list it."""
+
+
+def free_of(node: Node, used: Mapping[str, int]) -> Free:
+    """What ``node`` has left beside ``used``, its running pods; an overcommitted type counts as 0."""
+    available = node.available
+    free: dict[str, int | None] = {r: max(available.amount(r) - used.get(r, 0), 0) for r in node.capacity}
+    free.setdefault(PODS, None)
+    return free
+
+
+def find_hopeless(cluster: Cluster, nodes: Sequence[Node], free: Sequence[Free]) -> dict[str, str]:
+    """The reason per gang that can never be admitted beside the running pods; ``free[i]`` belongs to ``nodes[i]``."""
+    verdicts: dict[tuple[Constraints, tuple[tuple[str, int], ...]], tuple[int, str]] = {}
+    usage = {q.name: cluster.queue_usage(q.name) for q in cluster.queues if q.maximum}
+    found: dict[str, str] = {}
+    for app in cluster.applications:
+        reason = None if app.weight > 0 else f"weight {app.weight}: admitting it is worth nothing"
+        reason = reason or _larger_than_queue(app, cluster.queues.path(app.queue), usage)
+        for group in sorted(app.task_groups, key=lambda g: g.name):
+            if reason is not None:
+                break
+            key = (group.constraints, tuple(group.pod_resource.items()))
+            if key not in verdicts:
+                verdicts[key] = _room(group, nodes, free)
+            room, why = verdicts[key]
+            if room == 0:
+                reason = f"no node admits task group {group.name}: {why}"
+            elif room < group.min_member:
+                reason = f"task group {group.name}: all nodes have room for {room} of {group.min_member} members"
+        if reason is not None:
+            found[app.name] = reason
+    return found
+
+
+def _larger_than_queue(app: Application, path: Sequence[Queue], usage: Mapping[str, Mapping[str, int]]) -> str | None:
+    """The first queue, from the root, that the gang overflows on its own."""
+    ask = app.placeholder_ask
+    for queue in path:
+        for name, limit in queue.maximum.items():
+            running = usage[queue.name].get(name, 0)
+            room, need = max(limit - running, 0), ask.amount(name)
+            if need > room and need > 0:
+                held = f" (maximum {limit}, running pods hold {running})" if running else ""
+                return f"larger than queue maximum {queue.name}: {name} {need} > {room}{held}"
+        if queue.max_applications is not None and queue.max_applications < 1:
+            return f"queue {queue.name} allows {queue.max_applications} applications"
+    return None
+
+
+def _room(group: TaskGroup, nodes: Sequence[Node], free: Sequence[Free]) -> tuple[int, str]:
+    """How many members all nodes hold with nothing beside them, and why the nodes that hold none do not."""
+    request = {r: a for r, a in group.pod_resource.items() if a > 0}
+    why: Counter[str] = Counter()
+    room = 0
+    for node, have in zip(nodes, free, strict=True):
+        reason = node.why_not(group.constraints)
+        if reason is None:
+            known = {r: have.get(r, 0) for r in request}
+            fit = min((k // request[r] for r, k in known.items() if k is not None), default=group.min_member)
+            room += fit
+            short = next((r for r, k in known.items() if k is not None and k < request[r]), None)
+            reason = None if short is None else f"{short}: needs {request[short]}, too little free"
+        if reason is not None:
+            why[reason] += 1
+    if not nodes:
+        return 0, "there are no nodes"
+    return room, "; ".join(f"{reason} ({n} of {len(nodes)} nodes)" for reason, n in sorted(why.items()))
