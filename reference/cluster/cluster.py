@@ -34,8 +34,8 @@ class Cluster:
     running: tuple[RunningPod, ...] = ()
 
     def free(self, node: Node) -> Resources:
-        """What ``node`` has left beside its running pods."""
-        return node.available - total(pod.resources for pod in self.running if pod.node == node.name)
+        """What ``node`` has left beside its running pods; see ``Node.counted`` for nodes that do not list ``pods``."""
+        return node.available - node.counted(total(pod.resources for pod in self.running if pod.node == node.name))
 
     def queue_usage(self, queue: str) -> Resources:
         """What the running pods in ``queue`` and below hold."""
@@ -52,7 +52,9 @@ class Cluster:
             found += [f"two {kind}s are named {name!r}" for name in sorted({n for n in names if names.count(n) > 1})]
         leaves = {q.name for q in self.queues.leaves()}
         found += [
-            f"application {a.name!r}: {a.queue!r} is not a leaf queue" for a in self.applications if a.queue not in leaves
+            f"application {a.name!r}: {a.queue!r} is not a leaf queue"
+            for a in self.applications
+            if a.queue not in leaves
         ]
         for app in self.applications:
             groups = [g.name for g in app.task_groups]

@@ -10,7 +10,7 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from reference.cluster.resources import NOTHING, Resources
+from reference.cluster.resources import NOTHING, PODS, Resources
 
 
 class TaintEffect(enum.Enum):
@@ -117,10 +117,21 @@ class Node:
     schedulable: bool = True
     occupied: Resources = NOTHING
 
+    def counted(self, amounts: Resources) -> Resources:
+        """The part of ``amounts`` that this node has to have.
+
+        The one exception to "a type that a node does not list is not there": Kubernetes nodes always list ``pods``,
+        other sources (traces, hand-written clusters) often do not, and then pods are not limited. Schedulers and solver
+        ask ``node.counted(request).fits_in(free)``; ``available`` and ``Cluster.free`` apply the rule themselves.
+        """
+        if PODS in self.capacity or PODS not in amounts:
+            return amounts
+        return Resources({name: amount for name, amount in amounts.items() if name != PODS})
+
     @property
     def available(self) -> Resources:
-        """What is left for pods that queues account for."""
-        return self.capacity - self.occupied
+        """What is left for pods that queues account for; without ``pods`` where ``capacity`` does not list them."""
+        return self.capacity - self.counted(self.occupied)
 
     def why_not(self, constraints: Constraints) -> str | None:
         """The first rule that keeps a pod with ``constraints`` off this node, or None; resources are not looked at."""

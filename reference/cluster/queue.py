@@ -23,7 +23,7 @@ class SortPolicy(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """One queue. ``name`` is the full path; ``maximum`` lists only limited types; ``guaranteed`` only guaranteed ones."""
+    """One queue. ``name`` is the full path; ``maximum`` and ``guaranteed`` list only the types they concern."""
 
     name: str
     maximum: Resources = NOTHING

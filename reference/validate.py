@@ -1,0 +1,290 @@
+"""The independent judge: is this placement a good answer for this cluster?
+
+It shares no code with a scheduler or the solver. From ``reference.cluster`` it takes the data only: it adds up amounts,
+walks the queues and matches labels, taints and affinity itself, so that a fault in a helper that scheduler and solver
+both use does not hide here too. The rules are those of the Kubernetes filters NodeResourcesFit, NodeUnschedulable,
+TaintToleration and NodeAffinity, and of YuniKorn's queues (maximum and maxapplications at every level).
+
+A limit that running pods alone already break is held against a placement only where the placement adds to it.
+"""
+
+from __future__ import annotations
+
+import enum
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from reference.cluster import (
+    PODS,
+    Application,
+    Assignment,
+    Cluster,
+    Constraints,
+    Node,
+    Operator,
+    Placement,
+    Queue,
+    Requirement,
+    TaintEffect,
+    TaskGroup,
+)
+
+
+class Rule(enum.Enum):
+    """What a placement can do wrong."""
+
+    UNKNOWN_NAME = "unknown name"
+    COUNT = "count below 1"
+    DUPLICATE = "listed twice"
+    ORDER = "not sorted"
+    PARTIAL_GANG = "gang not whole"
+    NODE_CAPACITY = "node capacity"
+    NODE_CONSTRAINT = "node constraint"
+    QUEUE_MAXIMUM = "queue maximum"
+    MAX_APPLICATIONS = "queue maxapplications"
+    PENDING = "pending"
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One broken rule: ``where`` names the gang, node or queue; ``message`` says what was found and what is right."""
+
+    rule: Rule
+    where: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.rule.value}: {self.where}: {self.message}"
+
+
+def validate(cluster: Cluster, placement: Placement) -> list[Violation]:
+    """Every rule that ``placement`` breaks in ``cluster``, in a fixed order; empty for a good placement.
+
+    ``cluster`` must itself be good (``Cluster.problems``). Assignments with unknown names are reported once and then
+    left out of every other sum.
+    """
+    judge = _Judge(cluster, placement)
+    return [
+        *judge.form(),
+        *judge.names(),
+        *judge.gangs(),
+        *judge.nodes(),
+        *judge.queues(),
+        *judge.pending(),
+    ]
+
+
+class _Judge:
+    """The lookups that the rules share; a rule is a generator of violations."""
+
+    def __init__(self, cluster: Cluster, placement: Placement) -> None:
+        self.cluster = cluster
+        self.placement = placement
+        self.apps = {app.name: app for app in cluster.applications}
+        self.groups = {(app.name, group.name): group for app in cluster.applications for group in app.task_groups}
+        self.node_of = {node.name: node for node in cluster.nodes}
+        self.known = [
+            a for a in placement.assignments if (a.application, a.task_group) in self.groups and a.node in self.node_of
+        ]
+
+    def form(self) -> Iterator[Violation]:
+        """Counts, order, and every entry only once."""
+        assignments = self.placement.assignments
+        for a in assignments:
+            if a.count < 1:
+                yield Violation(Rule.COUNT, _cell(a), f"count must be at least 1, found {a.count}")
+        for cell, times in sorted(Counter(_cell(a) for a in assignments).items()):
+            if times > 1:
+                yield Violation(Rule.DUPLICATE, cell, f"listed {times} times in assignments, expected once")
+        for name, times in sorted(Counter(self.placement.admitted).items()):
+            if times > 1:
+                yield Violation(Rule.DUPLICATE, name, f"listed {times} times in admitted, expected once")
+        cells = [(a.application, a.task_group, a.node) for a in assignments]
+        for what, found in (
+            ("assignments", cells),
+            ("admitted", [(name,) for name in self.placement.admitted]),
+            ("pending", [(name,) for name in self.placement.pending]),
+        ):
+            for before, after in itertools.pairwise(found):
+                if before > after:
+                    yield Violation(Rule.ORDER, what, f"{'/'.join(after)} comes after {'/'.join(before)}")
+                    break
+
+    def names(self) -> Iterator[Violation]:
+        """Every name is one of the cluster's."""
+        for a in self.placement.assignments:
+            if a.application not in self.apps:
+                yield Violation(Rule.UNKNOWN_NAME, _cell(a), f"no application is named {a.application!r}")
+            elif (a.application, a.task_group) not in self.groups:
+                yield Violation(
+                    Rule.UNKNOWN_NAME, _cell(a), f"application {a.application!r} has no task group {a.task_group!r}"
+                )
+            if a.node not in self.node_of:
+                yield Violation(Rule.UNKNOWN_NAME, _cell(a), f"no node is named {a.node!r}")
+        for what, listed in (("admitted", self.placement.admitted), ("pending", tuple(self.placement.pending))):
+            for name in listed:
+                if name not in self.apps:
+                    yield Violation(Rule.UNKNOWN_NAME, what, f"no application is named {name!r}")
+
+    def gangs(self) -> Iterator[Violation]:
+        """All or nothing: an admitted gang has exactly minMember pods of every group, any other gang has none."""
+        placed: Counter[tuple[str, str]] = Counter()
+        for a in self.known:
+            placed[a.application, a.task_group] += a.count
+        admitted = set(self.placement.admitted)
+        for app in self.cluster.applications:
+            for group in app.task_groups:
+                found = placed[app.name, group.name]
+                wanted = group.min_member if app.name in admitted else 0
+                if found != wanted:
+                    kind = "admitted" if app.name in admitted else "not admitted"
+                    yield Violation(
+                        Rule.PARTIAL_GANG,
+                        f"{app.name}/{group.name}",
+                        f"{found} of {group.min_member} pods are placed; the gang is {kind}, expected {wanted}",
+                    )
+
+    def nodes(self) -> Iterator[Violation]:
+        """No node holds more than its capacity, and none holds a pod that may not run there."""
+        running: dict[str, dict[str, int]] = {name: dict(node.occupied) for name, node in self.node_of.items()}
+        for pod in self.cluster.running:
+            _add(running.setdefault(pod.node, {}), pod.resources, 1)
+        added: dict[str, dict[str, int]] = {name: {} for name in self.node_of}
+        for a in self.known:
+            _add(added[a.node], _pod(self.groups[a.application, a.task_group]), a.count)
+        for node in self.cluster.nodes:
+            for name, amount in sorted(added[node.name].items()):
+                if name == PODS and PODS not in node.capacity:
+                    continue  # a node that does not list pods does not limit them (Node.counted)
+                capacity = node.capacity.get(name, 0)
+                used = running[node.name].get(name, 0) + amount
+                if amount > 0 and used > capacity:
+                    yield Violation(
+                        Rule.NODE_CAPACITY, node.name, f"{name}: {used} used ({amount} placed), capacity {capacity}"
+                    )
+        for a in self.known:
+            reason = _why_not(self.node_of[a.node], self.groups[a.application, a.task_group].constraints)
+            if reason:
+                yield Violation(Rule.NODE_CONSTRAINT, _cell(a), reason)
+
+    def queues(self) -> Iterator[Violation]:
+        """No queue, at any level, is over its maximum or runs more gangs than maxapplications."""
+        placed: dict[str, dict[str, int]] = {}
+        for a in self.known:
+            _add(placed.setdefault(a.application, {}), _pod(self.groups[a.application, a.task_group]), a.count)
+        started = {name for name in self.placement.admitted if name in self.apps} | set(placed)
+        for queue in _walk(self.cluster.queues.root):
+            here = sorted(name for name in started if _below(self.apps[name], queue))
+            added: dict[str, int] = {}
+            for name in here:
+                _add(added, placed.get(name, {}), 1)
+            used: dict[str, int] = dict(added)
+            for pod in self.cluster.running:
+                if pod.queue == queue.name or pod.queue.startswith(queue.name + "."):
+                    _add(used, pod.resources, 1)
+            for name, limit in queue.maximum.items():
+                if added.get(name, 0) > 0 and used[name] > max(limit, 0):
+                    yield Violation(
+                        Rule.QUEUE_MAXIMUM,
+                        queue.name,
+                        f"{name}: {used[name]} used ({added[name]} placed), maximum {limit}",
+                    )
+            if queue.max_applications is not None and len(here) > queue.max_applications:
+                yield Violation(
+                    Rule.MAX_APPLICATIONS,
+                    queue.name,
+                    f"{len(here)} gangs placed, at most {queue.max_applications} allowed",
+                )
+
+    def pending(self) -> Iterator[Violation]:
+        """``pending`` names every gang that is not admitted, no other, each with a reason of one line."""
+        admitted = set(self.placement.admitted)
+        for name in sorted(self.apps):
+            if name in admitted and name in self.placement.pending:
+                yield Violation(Rule.PENDING, name, "is admitted and also pending")
+            if name not in admitted and name not in self.placement.pending:
+                yield Violation(Rule.PENDING, name, "is neither admitted nor pending")
+        for name, reason in self.placement.pending.items():
+            if not reason.strip() or len(reason.splitlines()) > 1:
+                yield Violation(Rule.PENDING, name, f"expected a reason of one line, found {reason!r}")
+
+
+def _cell(a: Assignment) -> str:
+    return f"{a.application}/{a.task_group}@{a.node}"
+
+
+def _pod(group: TaskGroup) -> dict[str, int]:
+    """What one member takes: its request and one of ``pods``."""
+    amounts = dict(group.min_resource)
+    amounts[PODS] = amounts.get(PODS, 0) + 1
+    return amounts
+
+
+def _add(sums: dict[str, int], amounts: Mapping[str, int], times: int) -> None:
+    for name, amount in amounts.items():
+        sums[name] = sums.get(name, 0) + amount * times
+
+
+def _walk(queue: Queue) -> Iterator[Queue]:
+    yield queue
+    for child in queue.children:
+        yield from _walk(child)
+
+
+def _below(app: Application, queue: Queue) -> bool:
+    """Whether ``app`` runs in ``queue`` or in a queue under it."""
+    return app.queue == queue.name or any(_below(app, child) for child in queue.children)
+
+
+def _why_not(node: Node, constraints: Constraints) -> str | None:
+    """What forbids a pod with ``constraints`` on ``node``, or None."""
+    if not node.schedulable:
+        return "the node is cordoned"
+    wrong = [f"{key}={value}" for key, value in constraints.node_selector if node.labels.get(key) != value]
+    if wrong:
+        return f"the node lacks label {', '.join(wrong)} of the nodeSelector"
+    if constraints.affinity_terms and not any(_term(node.labels, term) for term in constraints.affinity_terms):
+        return "no term of the required node affinity matches the node"
+    for taint in node.taints:
+        forbids = taint.effect is not TaintEffect.PREFER_NO_SCHEDULE
+        if forbids and not _tolerated(taint.key, taint.value, taint.effect, constraints):
+            return f"taint {taint.key}={taint.value}:{taint.effect.value} is not tolerated"
+    return None
+
+
+def _term(labels: Mapping[str, str], requirements: Iterable[Requirement]) -> bool:
+    """A term needs all of its requirements; a term without any matches nothing."""
+    results = [_holds(labels.get(r.key), r.operator, r.values) for r in requirements]
+    return bool(results) and all(results)
+
+
+def _holds(label: str | None, operator: Operator, values: tuple[str, ...]) -> bool:
+    """One requirement against the node's label, None where the node has none."""
+    if operator is Operator.EXISTS:
+        return label is not None
+    if operator is Operator.DOES_NOT_EXIST:
+        return label is None
+    if operator is Operator.IN:
+        return label is not None and label in values
+    if operator is Operator.NOT_IN:
+        return label is None or label not in values
+    if label is None or len(values) == 0:
+        return False
+    try:
+        difference = int(label) - int(values[0])
+    except ValueError:
+        return False
+    return difference > 0 if operator is Operator.GT else difference < 0
+
+
+def _tolerated(key: str, value: str, effect: TaintEffect, constraints: Constraints) -> bool:
+    """Whether one of the pod's tolerations covers the taint."""
+    for toleration in constraints.tolerations:
+        covers_effect = toleration.effect in (None, effect)
+        covers_key = toleration.exists if toleration.key == "" else toleration.key == key
+        covers_value = toleration.exists or toleration.value == value
+        if covers_effect and covers_key and covers_value:
+            return True
+    return False
