@@ -1,0 +1,132 @@
+"""The solver against enumeration, against any greedy, and against what must not matter."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from brute_force import best
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference.cluster import Assignment, Cluster, Placement
+from reference.strategies import clusters, nodes
+from reference.validate import validate
+
+from solver_placement import METHODS, Status, solve
+from solver_placement.problem import reduce_cluster
+
+EXACT = [name for name in METHODS if name != "greedy"]
+tiny = clusters(max_nodes=3, max_apps=4, max_groups=2, max_members=3)
+
+
+@pytest.mark.parametrize("method", EXACT)
+@settings(max_examples=60)
+@given(cluster=tiny)
+def test_the_optimum_is_the_one_of_enumeration(method: str, cluster: Cluster) -> None:
+    answer = solve(cluster, method=method)
+    assert validate(cluster, answer.placement) == []
+    assert answer.status is Status.OPTIMAL
+    assert (answer.objective.weight, answer.objective.nodes) == best(cluster)
+    assert (answer.bound, answer.nodes_bound) == (answer.objective.weight, answer.objective.nodes)
+    assert answer.gap == 0
+
+
+@settings(max_examples=60)
+@given(cluster=tiny)
+def test_bounds_bracket_the_optimum_even_without_search(cluster: Cluster) -> None:
+    answer = solve(cluster, method="greedy")
+    weight, used = best(cluster)
+    assert validate(cluster, answer.placement) == []
+    assert answer.objective.weight <= weight <= answer.bound
+    if answer.objective.weight == weight:
+        assert answer.nodes_bound <= used <= answer.objective.nodes
+
+
+@settings(max_examples=60)
+@given(cluster=clusters(max_nodes=4, max_apps=6), data=st.data())
+def test_no_greedy_beats_the_optimum(cluster: Cluster, data: st.DataObject) -> None:
+    order = data.draw(st.permutations(range(len(cluster.applications))))
+    placement = first_fit(cluster, order)
+    assert validate(cluster, placement) == []
+    answer = solve(cluster)
+    assert answer.status is Status.OPTIMAL
+    weight = sum(app.weight for app in cluster.applications if app.name in placement.admitted)
+    assert (weight, -placement.nodes_used()) <= (answer.objective.weight, -answer.objective.nodes)
+
+
+def first_fit(cluster: Cluster, order: list[int]) -> Placement:
+    """Gangs in ``order``, pods one by one on the first node that takes them, judged by ``validate`` alone."""
+    placed: dict[tuple[str, str, str], int] = {}
+    admitted: list[str] = []
+
+    def as_placement(counts: dict[tuple[str, str, str], int], names: list[str]) -> Placement:
+        waiting = sorted({a.name for a in cluster.applications} - set(names))
+        assignments = tuple(Assignment(*key, n) for key, n in sorted(counts.items()))
+        return Placement(assignments, tuple(sorted(names)), dict.fromkeys(waiting, "waits"))
+
+    def hard_faults(counts: dict[tuple[str, str, str], int], names: list[str]) -> bool:
+        faults = validate(cluster, as_placement(counts, names))
+        return any(fault.rule.name != "PARTIAL_GANG" for fault in faults)
+
+    for i in order:
+        app = cluster.applications[i]
+        trial, whole = dict(placed), True
+        for group in app.task_groups:
+            for _ in range(group.min_member):
+                for node in cluster.nodes:
+                    key = (app.name, group.name, node.name)
+                    if not hard_faults({**trial, key: trial.get(key, 0) + 1}, [*admitted, app.name]):
+                        trial[key] = trial.get(key, 0) + 1
+                        break
+                else:
+                    whole = False
+        if whole and not hard_faults(trial, [*admitted, app.name]):
+            placed, admitted = trial, [*admitted, app.name]
+    return as_placement(placed, admitted)
+
+
+@settings(max_examples=50)
+@given(cluster=clusters(max_nodes=4, max_apps=5), data=st.data())
+def test_names_and_order_do_not_matter(cluster: Cluster, data: st.DataObject) -> None:
+    shuffled = data.draw(st.permutations(cluster.nodes))
+    names = {node.name: f"m{i}" for i, node in enumerate(shuffled)}
+    other = replace(
+        cluster,
+        nodes=tuple(replace(node, name=names[node.name]) for node in shuffled),
+        applications=tuple(data.draw(st.permutations(cluster.applications))),
+        running=tuple(replace(pod, node=names[pod.node]) for pod in cluster.running),
+    )
+    assert solve(cluster).objective == solve(other).objective
+
+
+@settings(max_examples=50)
+@given(cluster=clusters(max_nodes=3, max_apps=5), extra=nodes("extra"))
+def test_a_node_more_never_lowers_the_weight(cluster: Cluster, extra: object) -> None:
+    more = replace(cluster, nodes=(*cluster.nodes, extra))
+    assert solve(more).objective.weight >= solve(cluster).objective.weight
+
+
+@settings(max_examples=30)
+@given(cluster=clusters(max_nodes=4, max_apps=5))
+def test_the_same_input_gives_the_same_placement(cluster: Cluster) -> None:
+    assert solve(cluster).placement == solve(cluster).placement
+
+
+@settings(max_examples=80)
+@given(cluster=tiny)
+def test_hopeless_gangs_are_hopeless_alone(cluster: Cluster) -> None:
+    problem = reduce_cluster(cluster)
+    for app in cluster.applications:
+        if app.name in problem.hopeless:
+            assert best(replace(cluster, applications=(app,))) == (0, 0), problem.hopeless[app.name]
+
+
+@settings(max_examples=60)
+@given(cluster=tiny)
+def test_what_is_left_out_does_not_fit_beside_the_admitted(cluster: Cluster) -> None:
+    answer = solve(cluster)
+    admitted = [a for a in cluster.applications if a.name in answer.placement.admitted]
+    for app in cluster.applications:
+        if app.name in answer.placement.pending:
+            together = replace(cluster, applications=(*admitted, app))
+            assert best(together)[0] < sum(a.weight for a in together.applications)
