@@ -117,7 +117,8 @@ class Machine:
     def _declare(self, name: str, sorts: tuple[type[Sort], ...]) -> None:
         if not name.isidentifier():
             raise SpecError(f"a name is a Python identifier, found {name!r}", where())
-        if any(name == v.name for v in (*self.variables, *self.tables)):
+        taken = [v.name for v in self.variables] + [t.name for t in self.tables]
+        if name in taken:
             raise SpecError(f"two variables or tables are named {name}", where())
         for sort in sorts:
             if sort not in self.sorts:

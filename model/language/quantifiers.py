@@ -23,7 +23,7 @@ S = TypeVar("S", bound=Sort)
 
 def _close(kind: str, generator: object, check: Callable[[object, str], Expr]) -> Expr:
     at = where()
-    if not isinstance(generator, GeneratorType):
+    if not isinstance(generator, GeneratorType) or generator.gi_frame is None:
         raise SpecError(f"{kind}_ takes one generator over sorts, as in {kind}_(x[a] for a in App)", at)
     frame = generator.gi_frame
     OPEN.quantifiers.append(Quantifier(frame))

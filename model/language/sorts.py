@@ -29,7 +29,7 @@ def _location(frame: FrameType) -> Location:
 class SortMeta(type):
     """Makes a sort class iterable, in the two ways that mean something."""
 
-    def __iter__(cls: type[S]) -> Iterator[S]:
+    def __iter__(cls: type[S]) -> Iterator[S]:  # type: ignore[misc]
         frame = sys._getframe(1)
         # list(App), enumerate(App), *App, zip(App, ...) reach this by other instructions than a for loop's GET_ITER
         if dis.opname[frame.f_code.co_code[frame.f_lasti]] != "GET_ITER":

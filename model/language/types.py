@@ -38,15 +38,15 @@ class IntType:
 class EnumType:
     """Members of one enum class; raw form is the position in the class."""
 
-    enum: type[enum.Enum]
+    cls: type[enum.Enum]
 
     @property
     def members(self) -> list[enum.Enum]:
         """The members in order, aliases left out."""
-        return list(self.enum)
+        return list(self.cls)
 
     def __str__(self) -> str:
-        return f"a {self.enum.__name__}"
+        return f"a {self.cls.__name__}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,133 @@
+"""The one trace type: a run in the spec's own words, as a table for people and as JSON for programs."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from model.language import Machine
+from model.language.types import BOOL, INT, domain_type
+
+Value: TypeAlias = int | bool | str
+NamedState: TypeAlias = Mapping[str, Value]
+"""Cell name (``placeholders[app1, node2]``) to value; enum members by name."""
+
+
+def named_state(machine: Machine, raw: Sequence[int]) -> NamedState:
+    """A raw state (one integer per cell, in the order of ``machine.cells()``) in the spec's words."""
+    return {
+        machine.show_cell(cell): _value(machine, cell.variable.domain, value)
+        for cell, value in zip(machine.cells(), raw, strict=True)
+    }
+
+
+def _value(machine: Machine, domain: Any, raw: int) -> Value:
+    kind = domain_type(domain)
+    if kind == BOOL:
+        return bool(raw)
+    return raw if kind == INT else machine.show(domain, raw)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One action instance and the state after it. A faulty step has no state after it: ``state`` is the one before."""
+
+    action: str
+    arguments: tuple[tuple[str, str], ...]
+    state: NamedState
+    fault: str | None = None
+
+    @property
+    def call(self) -> str:
+        """``allocate(app1, node2)``."""
+        return f"{self.action}({', '.join(value for _, value in self.arguments)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A run from an initial state. Its length is its number of steps."""
+
+    initial: NamedState
+    steps: tuple[Step, ...]
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    @property
+    def last(self) -> NamedState:
+        """The state at the end."""
+        return self.steps[-1].state if self.steps else self.initial
+
+    def changes(self) -> list[dict[str, tuple[Value, Value]]]:
+        """For each step the cells that changed, with the value before and after."""
+        states = [self.initial, *(s.state for s in self.steps)]
+        return [
+            {name: (before[name], value) for name, value in after.items() if before[name] != value}
+            for before, after in zip(states, states[1:], strict=False)
+        ]
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """One object per state: step, action, arguments, changed, state; the first has no action."""
+        rows: list[dict[str, Any]] = [
+            {"step": 0, "action": None, "arguments": {}, "changed": {}, "state": dict(self.initial)}
+        ]
+        for number, (step, changed) in enumerate(zip(self.steps, self.changes(), strict=True), 1):
+            row = {
+                "step": number,
+                "action": step.action,
+                "arguments": dict(step.arguments),
+                "changed": {name: after for name, (_, after) in changed.items()},
+                "state": dict(step.state),
+            }
+            if step.fault is not None:
+                row["fault"] = step.fault
+            rows.append(row)
+        return rows
+
+    def table(self, width: int = 80) -> str:
+        """Step, action and what changed, within ``width`` columns."""
+        calls = [s.call for s in self.steps]
+        left = min(max([len("action"), *map(len, calls)]), max(12, width // 2 - 6))
+        right = max(20, width - left - 8)
+        lines = [f"{'step':>4}  {'action':<{left}}  what changed", f"{'-' * 4}  {'-' * left}  {'-' * right}"]
+        lines += _row("0", "initial state", _summary(self.initial), left, right)
+        for number, (step, changed) in enumerate(zip(self.steps, self.changes(), strict=True), 1):
+            words = [f"{name}: {_show(before)} -> {_show(after)}" for name, (before, after) in changed.items()]
+            if step.fault is not None:
+                words.append(f"FAULT: {step.fault}")
+            lines += _row(str(number), step.call, words or ["nothing"], left, right)
+        return "\n".join(lines)
+
+
+def _show(value: Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _summary(state: NamedState) -> list[str]:
+    """The state variable by variable; a variable whose cells are all equal takes one entry."""
+    by_variable: dict[str, dict[str, Value]] = {}
+    for name, value in state.items():
+        by_variable.setdefault(name.split("[")[0], {})[name] = value
+    words: list[str] = []
+    for variable, cells in by_variable.items():
+        values = set(map(_show, cells.values()))
+        if len(values) == 1:
+            words.append(f"{variable} = {values.pop()}")
+        else:
+            words += [f"{name} = {_show(value)}" for name, value in cells.items()]
+    return words
+
+
+def _row(number: str, call: str, words: list[str], left: int, right: int) -> list[str]:
+    """The lines of one table row: each entry on lines of its own, except that short summaries share them."""
+    texts = ["; ".join(words)] if number == "0" else words
+    cells = [line for text in texts for line in textwrap.wrap(text, right, subsequent_indent="  ") or [""]]
+    calls = textwrap.wrap(call, left, subsequent_indent="  ") or [""]
+    height = max(len(cells), len(calls))
+    cells += [""] * (height - len(cells))
+    calls += [""] * (height - len(calls))
+    return [
+        f"{number if i == 0 else '':>4}  {calls[i]:<{left}}  {cells[i]}".rstrip() for i in range(height)
+    ]

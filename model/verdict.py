@@ -1,0 +1,132 @@
+"""The one answer type: what was asked, what holds, what is violated and how, what is not known and why."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from model.trace import Trace
+
+
+class Outcome(enum.Enum):
+    """HOLDS, VIOLATED and UNKNOWN; VACUOUS is a holding claim that says nothing, or a goal that is never reached."""
+
+    HOLDS = "holds"
+    VIOLATED = "violated"
+    UNKNOWN = "unknown"
+    VACUOUS = "vacuous"
+
+    @property
+    def exit_status(self) -> int:
+        """What the command line exits with."""
+        return {Outcome.HOLDS: 0, Outcome.VIOLATED: 1, Outcome.UNKNOWN: 3, Outcome.VACUOUS: 4}[self]
+
+
+_WORST_FIRST = (Outcome.VIOLATED, Outcome.UNKNOWN, Outcome.VACUOUS)
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyVerdict:
+    """One property's answer.
+
+    ``how`` is the ground in words: "all 1,037 states", "state budget of 10,000 ran out", "premise never true".
+    ``trace`` is a shortest trace to the violation, or to the state where a `sometimes` holds.
+    """
+
+    name: str
+    kind: str
+    outcome: Outcome
+    how: str
+    trace: Trace | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What an exploration covered. ``complete`` is false when a budget ran out; ``budget`` says which, in words.
+
+    ``transitions`` counts enabled action instances over all expanded states; ``depth`` is the steps to the farthest state;
+    ``bytes_per_state`` is all memory of the exploration over the states; times in seconds.
+    """
+
+    distinct_states: int
+    transitions: int
+    depth: int
+    actions: Mapping[str, int]
+    complete: bool
+    budget: str | None = None
+    seconds: float = 0.0
+    compile_seconds: float = 0.0
+    bytes_per_state: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The answer about one machine. ``parameters`` are the spec function's, as JSON values."""
+
+    spec: str
+    parameters: Mapping[str, Any]
+    properties: tuple[PropertyVerdict, ...]
+    coverage: Coverage
+    warnings: tuple[str, ...] = field(default=())
+
+    @property
+    def never_fired(self) -> tuple[str, ...]:
+        """Actions that no reachable state enables; only meaningful when the exploration is complete."""
+        return tuple(name for name, fired in self.coverage.actions.items() if fired == 0)
+
+    @property
+    def outcome(self) -> Outcome:
+        """The worst of all: violated, unknown, vacuous, holds."""
+        found = {p.outcome for p in self.properties}
+        if not self.coverage.complete:
+            found.add(Outcome.UNKNOWN)
+        elif self.never_fired:
+            found.add(Outcome.VACUOUS)
+        return next((o for o in _WORST_FIRST if o in found), Outcome.HOLDS)
+
+    @property
+    def first_violation(self) -> PropertyVerdict | None:
+        """The violated property with the shortest trace."""
+        violated = [p for p in self.properties if p.outcome is Outcome.VIOLATED and p.trace is not None]
+        return min(violated, key=lambda p: len(p.trace or ()), default=None)
+
+    def __getitem__(self, name: str) -> PropertyVerdict:
+        """The answer for one property. KeyError if there is none of that name."""
+        for each in self.properties:
+            if each.name == name:
+                return each
+        raise KeyError(f"{self.spec} has no property {name!r}; it has {', '.join(p.name for p in self.properties)}")
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON of ``gangproof check``; ``trace`` is the shortest counterexample, empty where nothing is violated."""
+        shown = self.first_violation
+        return {
+            "spec": self.spec,
+            "parameters": dict(self.parameters),
+            "verdict": self.outcome.value,
+            "properties": [
+                {
+                    "name": p.name,
+                    "kind": p.kind,
+                    "verdict": p.outcome.value,
+                    "how": p.how,
+                    "trace_length": None if p.trace is None else len(p.trace),
+                }
+                for p in self.properties
+            ],
+            "distinct_states": self.coverage.distinct_states,
+            "transitions": self.coverage.transitions,
+            "depth": self.coverage.depth,
+            "complete": self.coverage.complete,
+            "budget": self.coverage.budget,
+            "actions": dict(self.coverage.actions),
+            "never_fired": list(self.never_fired) if self.coverage.complete else [],
+            "seconds": round(self.coverage.seconds, 3),
+            "compile_seconds": round(self.coverage.compile_seconds, 3),
+            "bytes_per_state": round(self.coverage.bytes_per_state, 1),
+            "warnings": list(self.warnings),
+            "trace_property": shown.name if shown else None,
+            "trace": shown.trace.to_json() if shown and shown.trace else [],
+        }
