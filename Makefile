@@ -46,7 +46,7 @@ review: $(READY)
 	$(BIN)/gangproof review examples/spark-gangs -o report.html
 
 test: $(READY)
-	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow" $(addprefix --cov=,$(PACKAGES)) --cov-report=term
+	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow" --cov --cov-report=term
 
 test-slow: $(READY)
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -q -m slow --timeout=3600
