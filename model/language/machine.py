@@ -12,6 +12,7 @@ from typing import Any, TypeVar, overload
 
 from model.language.errors import Location, SpecError, where
 from model.language.expressions import Const, Expr, Op, Quantified, Symbol, boolean, conjunction, free_symbols, substitute, walk
+from model.language.mutation import edited
 from model.language.properties import Property, PropertyKind, premises
 from model.language.sorts import Sort, is_sort
 from model.language.tracing import Guard, Kind, Recording, Update, record
@@ -221,6 +222,7 @@ class Machine:
             tuple(recorded.updates),
             at,
         )
+        action = edited(action)
         bound = frozenset(s.uid for s in action.symbols)
         for guard in action.guards:
             self._check_expression(action.name, guard.condition, bound)
