@@ -1,0 +1,11 @@
+"""Users' files: ``kubectl get`` output, YuniKorn queue configuration and gang annotations.
+
+``load(paths)`` reads any mix of them into a ``Cluster``. Whatever is wrong is a ``ManifestError`` with file, line,
+field, what was found and what was expected; whatever is dropped or assumed is a warning.
+"""
+
+from reference.errors import InputError, InputWarning
+from reference.manifests.document import ManifestError
+from reference.manifests.load import LoadResult, load
+
+__all__ = ["InputError", "InputWarning", "LoadResult", "ManifestError", "load"]

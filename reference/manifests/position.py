@@ -1,0 +1,73 @@
+"""Where a value stands in a text: lines and columns for error messages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+Step = str | int
+Path = tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A line and a column, both counted from 1."""
+
+    line: int
+    column: int
+
+
+@dataclass(slots=True)
+class Spot:
+    """The position of one value, of the keys and values in it, and how it was written.
+
+    ``text`` is the scalar as written where that differs from the value's ``str`` (``0.50``, ``1e3``); ``literal`` marks
+    a block scalar (``|``), whose lines stand one to one below its own.
+    """
+
+    line: int
+    column: int
+    text: str | None = None
+    literal: bool = False
+    keys: dict[str, Spot] = field(default_factory=dict)
+    children: dict[Step, Spot] = field(default_factory=dict)
+
+    @property
+    def position(self) -> Position:
+        """Line and column."""
+        return Position(self.line, self.column)
+
+    def find(self, path: Path) -> Spot | None:
+        """The spot below this one that ``path`` leads to."""
+        spot: Spot | None = self
+        for step in path:
+            spot = spot.children.get(step) if spot else None
+        return spot
+
+
+class SyntaxProblem(Exception):
+    """A text that is not the YAML or JSON that it should be."""
+
+    def __init__(self, found: str, expected: str, at: Position | None) -> None:
+        super().__init__(found, expected, at)
+        self.found = found
+        self.expected = expected
+        self.at = at
+
+
+def position_of(text: str, offset: int) -> Position:
+    """Line and column of a character offset."""
+    return Position(text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset))
+
+
+def path_text(path: Path) -> str:
+    """A path as users write it: ``items[3].metadata.annotations["yunikorn.apache.org/task-groups"][0]``."""
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        elif step and step.replace("_", "a").replace("-", "a").isalnum() and step.isascii():
+            text += f".{step}" if text else step
+        else:
+            escaped = step.replace("\\", "\\\\").replace('"', '\\"')
+            text += f'["{escaped}"]'
+    return text
