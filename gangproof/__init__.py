@@ -1,1 +1,61 @@
-"""The face of the laboratory: command line, HTML reports, `import gangproof`."""
+"""The face of gangproof: the command line (`gangproof.cli`), the HTML review (`gangproof.review`), and this module.
+
+    import gangproof
+
+    verdict = gangproof.check("gang", apps=4, size=3, capacity=4, quota=7)
+    cluster = gangproof.load("examples/spark-gangs").cluster
+    greedy, best = gangproof.schedule(cluster).placement, gangproof.place(cluster)
+
+The packages behind it (`model`, `specs`, `reference`, `solver_placement`) are loaded when a name is first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from model.language import Machine
+    from model.verdict import Verdict
+    from reference.cluster import Cluster
+    from reference.manifests import LoadResult
+    from reference.schedulers import ScheduleResult
+    from solver_placement import Solution
+
+
+def check(spec: str | Machine | Callable[..., Machine], **parameters: Any) -> Verdict:
+    """Explore every state of ``spec``: a shipped name, ``file.py:function``, a spec function, or a machine."""
+    from model.explore import explore
+    from model.language import Machine as _Machine
+    from specs.loading import build_spec
+
+    if isinstance(spec, _Machine):
+        if parameters:
+            raise TypeError("a machine is built already; give the parameters to its spec function")
+        return explore(spec)
+    return explore(build_spec(spec, parameters))
+
+
+def load(*paths: str) -> LoadResult:
+    """Read manifests: see `reference.manifests.load`."""
+    from reference.manifests import load as _load
+
+    return _load(paths)
+
+
+def schedule(cluster: Cluster, policy: str = "yunikorn") -> ScheduleResult:
+    """Run a reference scheduler: see `reference.schedulers.schedule`."""
+    from reference.schedulers import schedule as _schedule
+
+    return _schedule(cluster, policy=policy)
+
+
+def place(cluster: Cluster, time_limit: float = 60.0) -> Solution:
+    """The optimal placement: see `solver_placement.solve`."""
+    from solver_placement import solve
+
+    return solve(cluster, time_limit=time_limit)
+
+
+__all__ = ["check", "load", "place", "schedule"]

@@ -1,0 +1,57 @@
+"""``gangproof check``: explore every state of a spec and say what holds."""
+
+from __future__ import annotations
+
+import click
+
+from gangproof.output import print_json
+from gangproof.progress import Bar
+
+
+@click.command("check")
+@click.argument("spec")
+@click.argument("parameters", nargs=-1, metavar="[NAME=VALUE]...")
+@click.option("--max-states", type=click.IntRange(min=1), help="Stop, with UNKNOWN, past this many distinct states.")
+@click.option("--max-memory", metavar="SIZE", help="Stop, with UNKNOWN, past this much memory (e.g. 512M, 4G).")
+@click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), help="Stop, with UNKNOWN, after so many seconds.")
+@click.option("--stop-at-first", is_flag=True, help="Stop at the first violation.")
+@click.option("--property", "shown", metavar="NAME", help="Show the trace of this property.")
+@click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
+def command(
+    spec: str,
+    parameters: tuple[str, ...],
+    max_states: int | None,
+    max_memory: str | None,
+    time_limit: float | None,
+    stop_at_first: bool,
+    shown: str | None,
+    as_json: bool,
+) -> int:
+    """Explore every state of SPEC: a shipped name (see `gangproof list`) or FILE.py:FUNCTION.
+
+    Exit status: 0 holds, 1 violated, 2 bad input, 3 unknown (a budget ran out), 4 vacuous.
+    """
+    from gangproof.sizes import bytes_of
+    from gangproof.verdict_text import verdict_text
+    from model.explore import explore
+    from specs.loading import load_spec
+
+    machine = load_spec(spec, parameters)
+    names = [p.name for p in machine.properties]
+    if shown is not None and shown not in names:
+        raise click.BadParameter(f"{machine.name} has no property {shown!r}; it has {', '.join(names)}")
+    memory = None if max_memory is None else bytes_of(max_memory)
+    with Bar() as bar:
+        verdict = explore(
+            machine,
+            max_states=max_states,
+            max_memory=memory,
+            time_limit=time_limit,
+            stop_at_first=stop_at_first,
+            progress=bar.update,
+        )
+    if as_json:
+        print_json(verdict.to_json())
+    else:
+        click.echo(verdict_text(machine, verdict, shown))
+    return verdict.outcome.exit_status

@@ -1,0 +1,34 @@
+"""``gangproof list``: the specs that are shipped, their parameters, actions, properties and mutants."""
+
+from __future__ import annotations
+
+import click
+
+from gangproof.output import paragraph, print_json
+from specs.catalogue import Entry, catalogue
+
+
+@click.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
+def command(as_json: bool) -> None:
+    """What is shipped: specs with their parameters, actions, properties and mutants."""
+    entries = catalogue()
+    if as_json:
+        print_json({"specs": [entry.to_json() for entry in entries]})
+        return
+    for entry in entries:
+        click.echo(_text(entry) + "\n")
+
+
+def _text(entry: Entry) -> str:
+    lines = [paragraph(f"{entry.name}: {entry.doc}", indent="  ")]
+    parameters = [f"{p.name}={p.default} ({p.kind})" for p in entry.parameters]
+    mutants = list(entry.mutants) or ["none"]
+    for title, words in (
+        ("parameters", parameters),
+        ("actions", list(entry.actions)),
+        ("properties", list(entry.properties)),
+        ("mutants", mutants),
+    ):
+        lines.append(paragraph(f"  {title}: {', '.join(words)}", indent="    "))
+    return "\n".join(lines)

@@ -1,0 +1,10 @@
+"""The exceptions that mean: the user can mend this. Their message is the whole answer."""
+
+from __future__ import annotations
+
+from model.language import SpecError
+from reference.errors import InputError
+from solver_placement.problem import ProblemTooLarge
+from specs.loading import SpecLoadError
+
+USER_MISTAKES: tuple[type[Exception], ...] = (InputError, ProblemTooLarge, SpecError, SpecLoadError)

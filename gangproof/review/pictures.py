@@ -1,0 +1,117 @@
+"""A placement as a picture: per kind of node one bar a resource, cut into what each gang holds.
+
+Nodes that hold the same things are one picture with a count, so that a thousand nodes stay a page. Widths are percentages of
+the node's capacity, for drawing only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from reference.cluster import MEMORY, PODS, VCORE, Cluster, Node, Placement, Resources, total
+
+COLOURS = 10
+"""Gangs are coloured in turn by this many classes of the style sheet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Part of a bar. ``style`` is a CSS class; ``share`` a percentage of the node's capacity."""
+
+    label: str
+    style: str
+    share: float
+    amount: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One resource of a node."""
+
+    resource: str
+    used: str
+    capacity: str
+    segments: tuple[Segment, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NodePicture:
+    """Nodes that look the same: their names, and their bars."""
+
+    names: tuple[str, ...]
+    pods: tuple[str, ...]
+    bars: tuple[Bar, ...]
+    note: str
+
+
+def node_pictures(cluster: Cluster, placement: Placement, colours: Mapping[str, str]) -> list[NodePicture]:
+    """The pictures of all nodes: busiest first, nodes with the same content together."""
+    groups = {(a.name, g.name): g for a in cluster.applications for g in a.task_groups}
+    held: dict[str, list[tuple[str, str, int]]] = {}
+    for a in placement.assignments:
+        held.setdefault(a.node, []).append((a.application, a.task_group, a.count))
+    shown = _shown_resources(cluster)
+    running: dict[str, list[Resources]] = {}
+    for pod in cluster.running:
+        running.setdefault(pod.node, []).append(pod.resources)
+    alike: dict[tuple[object, ...], list[Node]] = {}
+    for node in cluster.nodes:
+        other = node.occupied + total(running.get(node.name, []))
+        alike.setdefault((tuple(held.get(node.name, [])), node.capacity, other, node.schedulable), []).append(node)
+    pictures: list[NodePicture] = []
+    for (content, capacity, other, _), nodes in alike.items():
+        assert isinstance(content, tuple) and isinstance(capacity, Resources) and isinstance(other, Resources)
+        bars = []
+        for resource in shown:
+            if capacity.amount(resource) <= 0:
+                continue
+            parts = [("other pods", "other", other.amount(resource))]
+            parts += [
+                (f"{app}/{group} x{count}", colours[app], groups[app, group].pod_resource.amount(resource) * count)
+                for app, group, count in content
+            ]
+            bars.append(_bar(resource, capacity.amount(resource), parts))
+        pods = tuple(f"{app}/{group} x{count}" for app, group, count in content)
+        note = "" if nodes[0].schedulable else "cordoned"
+        pictures.append(NodePicture(tuple(n.name for n in nodes), pods, tuple(bars), note))
+    return sorted(pictures, key=lambda p: (-len(p.pods) if p.pods else 1, p.names[0]))
+
+
+def gang_colours(cluster: Cluster) -> dict[str, str]:
+    """A CSS class for each gang, in order of submission."""
+    ordered = sorted(cluster.applications, key=lambda a: (a.submitted, a.name))
+    return {a.name: f"g{i % COLOURS}" for i, a in enumerate(ordered)}
+
+
+def _bar(resource: str, capacity: int, parts: list[tuple[str, str, int]]) -> Bar:
+    segments = tuple(
+        Segment(label, style, round(100 * amount / capacity, 2), show_amount(resource, amount))
+        for label, style, amount in parts
+        if amount > 0
+    )
+    used = sum(amount for _, _, amount in parts)
+    return Bar(resource, show_amount(resource, used), show_amount(resource, capacity), segments)
+
+
+def _shown_resources(cluster: Cluster) -> list[str]:
+    """What gangs ask for, but for the count of pods: CPU and memory first, then by name."""
+    asked = {r for a in cluster.applications for g in a.task_groups for r, n in g.min_resource.items() if n > 0}
+    return sorted(asked - {PODS}, key=lambda r: ({VCORE: 0, MEMORY: 1}.get(r, 2), r))
+
+
+def show_amount(resource: str, amount: int) -> str:
+    """An amount in the unit that people write: cores, GiB, devices, counts."""
+    if resource == VCORE or resource == "gpu" or resource.endswith("/gpu"):
+        return f"{amount // 1000}" if amount % 1000 == 0 else f"{amount}m"
+    if resource == MEMORY or resource == "ephemeral-storage" or resource.startswith("hugepages-"):
+        for unit, size in (("Gi", 1 << 30), ("Mi", 1 << 20), ("G", 10**9), ("M", 10**6), ("Ki", 1 << 10)):
+            if amount >= size and amount % size == 0:
+                return f"{amount // size}{unit}"
+        return f"{amount / (1 << 30):.1f}Gi" if amount >= 1 << 30 else str(amount)
+    return str(amount)
+
+
+def show_resources(resources: Resources) -> str:
+    """``vcore 4, memory 8Gi``."""
+    return ", ".join(f"{name} {show_amount(name, amount)}" for name, amount in resources.items() if name != PODS) or "nothing"

@@ -1,0 +1,61 @@
+"""A verdict as text for a terminal of 80 columns."""
+
+from __future__ import annotations
+
+from gangproof.output import WIDTH, paragraph, table
+from model.language import Machine
+from model.verdict import Outcome, PropertyVerdict, Verdict
+
+
+def verdict_text(machine: Machine, verdict: Verdict, shown: str | None = None) -> str:
+    """The answer first, then each property, the actions, and the shortest counterexample (or ``shown``'s trace)."""
+    parameters = " ".join(f"{k}={v}" for k, v in verdict.parameters.items())
+    parts = [
+        paragraph(f"{verdict.spec} {parameters}".strip(), indent="  "),
+        paragraph(_headline(verdict), indent="  "),
+        "",
+        table(
+            ["property", "kind", "verdict", "because"],
+            [(p.name, p.kind, p.outcome.value, p.how) for p in verdict.properties],
+        ),
+        "",
+        table(["action", "fired"], [(name, f"{fired:,}") for name, fired in verdict.coverage.actions.items()]),
+    ]
+    parts += [f"warning: {w}" for w in verdict.warnings]
+    trace_of = verdict[shown] if shown else verdict.first_violation
+    if trace_of is not None:
+        parts += ["", *_trace(machine, trace_of)]
+    others = [
+        p.name for p in verdict.properties if p.outcome is Outcome.VIOLATED and (trace_of is None or p.name != trace_of.name)
+    ]
+    if others:
+        parts += ["", paragraph(f"Also violated: {', '.join(others)}; --property NAME shows the trace.")]
+    return "\n".join(parts)
+
+
+def _headline(verdict: Verdict) -> str:
+    c = verdict.coverage
+    covered = f"{c.distinct_states:,} distinct states, {c.transitions:,} transitions, depth {c.depth}"
+    cost = f"{c.seconds:.2f} s, compiled in {c.compile_seconds:.2f} s, {c.bytes_per_state:.0f} bytes a state"
+    outcome = verdict.outcome
+    reason = ""
+    if outcome is Outcome.VIOLATED and verdict.first_violation is not None and verdict.first_violation.trace is not None:
+        steps = len(verdict.first_violation.trace)
+        reason = f" {verdict.first_violation.name}, shortest trace {steps} step{'' if steps == 1 else 's'}"
+    elif outcome is Outcome.UNKNOWN:
+        reason = f" {c.budget or 'see below'}"
+    elif outcome is Outcome.VACUOUS:
+        silent = [p.name for p in verdict.properties if p.outcome is Outcome.VACUOUS]
+        words = [f"never fired: {', '.join(verdict.never_fired)}"] if verdict.never_fired else []
+        words += [f"says nothing: {', '.join(silent)}"] if silent else []
+        reason = " " + "; ".join(words)
+    return f"{outcome.value.upper()}:{reason or ' every property'}. {covered} ({cost})."
+
+
+def _trace(machine: Machine, of: PropertyVerdict) -> list[str]:
+    declared = next((p for p in machine.properties if p.name == of.name), None)
+    about = f": {declared.doc.splitlines()[0]}" if declared is not None and declared.doc else ""
+    if of.trace is None:
+        return [paragraph(f"{of.name}: there is no trace; {of.how}")]
+    verb = "violates" if of.outcome is Outcome.VIOLATED else "reaches"
+    return [paragraph(f"This run {verb} {of.name}{about}"), "", of.trace.table(WIDTH)]
