@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from reference.cluster.gang import Application
@@ -49,7 +50,7 @@ class Cluster:
             ("queue", [q.name for q in self.queues]),
             ("application", [a.name for a in self.applications]),
         ):
-            found += [f"two {kind}s are named {name!r}" for name in sorted({n for n in names if names.count(n) > 1})]
+            found += [f"two {kind}s are named {name!r}" for name, n in sorted(Counter(names).items()) if n > 1]
         leaves = {q.name for q in self.queues.leaves()}
         found += [
             f"application {a.name!r}: {a.queue!r} is not a leaf queue"

@@ -1,4 +1,4 @@
-"""Users' files: ``kubectl get`` output, YuniKorn queue configuration and gang annotations.
+"""Users' files: ``kubectl get`` output, YuniKorn queue configuration and gang annotations, openb tables, native JSON.
 
 ``load(paths)`` reads any mix of them into a ``Cluster``. Whatever is wrong is a ``ManifestError`` with file, line,
 field, what was found and what was expected; whatever is dropped or assumed is a warning.
@@ -7,5 +7,6 @@ field, what was found and what was expected; whatever is dropped or assumed is a
 from reference.errors import InputError, InputWarning
 from reference.manifests.document import ManifestError
 from reference.manifests.load import LoadResult, load
+from reference.manifests.native import to_native
 
-__all__ = ["InputError", "InputWarning", "LoadResult", "ManifestError", "load"]
+__all__ = ["InputError", "InputWarning", "LoadResult", "ManifestError", "load", "to_native"]

@@ -81,7 +81,8 @@ class _Assembly:
             first = seen.setdefault(pod.full_name, pod)
             if first is not pod and not pod.is_template and not first.is_template:
                 place = pod.source.need("metadata", "metadata").get("name") or pod.source
-                raise place.error("each pod once", f"the pod {pod.full_name!r} a second time{_also(first.source)}")
+                found = f"the pod {pod.full_name!r} a second time (first at {first.source.location})"
+                raise place.error("each pod once", found)
 
     # Bound pods
 
@@ -155,9 +156,10 @@ class _Assembly:
             if first is None:
                 first = (pod.task_groups, pod, groups)
             elif groups != first[2]:
+                other = f"pod {first[1].full_name!r} ({first[0].location})"
                 raise pod.task_groups.error(
                     f"the same task groups in all pods of application {name!r}",
-                    f"other task groups in pod {pod.full_name!r} than in pod {first[1].full_name!r}{_also(first[0])}",
+                    f"other task groups in pod {pod.full_name!r} than in {other}",
                 )
         return first[2] if first else ()
 
@@ -199,7 +201,7 @@ class _Assembly:
                 raise weight.error(f"a whole number from 1 to {MAX_WEIGHT}")
             if text != stated[0].string():
                 raise weight.error(
-                    f"one weight for the whole application (first {stated[0].value}{_also(stated[0])})", text
+                    f"one weight for the whole application (first {stated[0].value} at {stated[0].location})", text
                 )
         return int(stated[0].string()) if stated else 1
 
@@ -254,9 +256,3 @@ class _Assembly:
             )
         order = sorted(self._waiting, key=lambda w: (w.created is None, w.created or 0))
         self._result.applications = [replace(w.application, submitted=rank) for rank, w in enumerate(order)]
-
-
-def _also(field: Field) -> str:
-    """Where else to look, for messages about two places."""
-    at = field.document.position(field.path)
-    return f" ({field.document.file}:{at.line})" if at else f" ({field.document.file})"

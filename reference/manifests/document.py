@@ -101,6 +101,12 @@ class Field:
         glue = "." if self.document.prefix and path and not path.startswith("[") else ""
         return self.document.prefix + glue + path
 
+    @property
+    def location(self) -> str:
+        """``file:line``, for messages about another place."""
+        at = self.document.position(self.path)
+        return f"{self.document.file}:{at.line}" if at else self.document.file
+
     def error(self, expected: str, found: str | None = None, *, of_key: bool = False) -> ManifestError:
         """The error to raise about this value; ``found`` is a description of it unless given."""
         at = self.document.position(self.path, of_key)
@@ -269,9 +275,9 @@ def embedded_position(host: Field, inner: Position | None) -> Position | None:
     """Where in the file a position inside a string of it stands: exact in a block scalar, else the string's own."""
     outer = host.document.position(host.path)
     spot = host.document.spot(host.path)
-    if outer is None or inner is None or spot is None or not spot.literal:
+    if outer is None or inner is None or spot is None or spot.indent is None:
         return outer
-    return Position(outer.line + inner.line, inner.column)
+    return Position(outer.line + inner.line, inner.column + spot.indent)
 
 
 def _embedded_error(host: Field, problem: SyntaxProblem) -> ManifestError:

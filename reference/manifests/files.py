@@ -64,7 +64,7 @@ def read_text(path: Path) -> str:
     """The text of a file, decompressed, decoded and with Unix line ends. Raises ManifestError."""
     try:
         limit = max(MAX_BYTES.values())
-        with (gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb")) as stream:
+        with gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb") as stream:
             data = stream.read(limit + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise _unreadable(path, error) from None

@@ -127,6 +127,4 @@ def _no_constant(text: str) -> NoReturn:
     raise _ConstantError(text)
 
 
-_DECODER: Final = json.JSONDecoder(
-    object_pairs_hook=_unique, parse_float=Decimal, parse_constant=_no_constant
-)
+_DECODER: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_float=Decimal, parse_constant=_no_constant)

@@ -20,14 +20,14 @@ class Position:
 class Spot:
     """The position of one value, of the keys and values in it, and how it was written.
 
-    ``text`` is the scalar as written where that differs from the value's ``str`` (``0.50``, ``1e3``); ``literal`` marks
-    a block scalar (``|``), whose lines stand one to one below its own.
+    ``text`` is a scalar as written where it is not text (``0.50``, ``true``). ``indent`` is set for a literal block
+    scalar (``|``), whose lines stand one to one below its own, indented by so much.
     """
 
     line: int
     column: int
     text: str | None = None
-    literal: bool = False
+    indent: int | None = None
     keys: dict[str, Spot] = field(default_factory=dict)
     children: dict[Step, Spot] = field(default_factory=dict)
 

@@ -54,7 +54,7 @@ class _Open:
 def parse_yaml(text: str) -> list[tuple[object, Spot]]:
     """The documents of ``text``: mappings as dict with str keys, sequences as list, scalars as None, bool, int,
     Decimal or str. Empty documents are left out. Raises SyntaxProblem."""
-    builder = _Builder()
+    builder = _Builder(text)
     try:
         for event in yaml.parse(text, Loader=_LOADER):
             builder.take(event)
@@ -72,7 +72,8 @@ def parse_yaml(text: str) -> list[tuple[object, Spot]]:
 class _Builder:
     """Turns events into values; ``take`` them in order."""
 
-    def __init__(self) -> None:
+    def __init__(self, text: str) -> None:
+        self._lines = text.splitlines()
         self.documents: list[tuple[object, Spot]] = []
         self._stack: list[_Open] = []
         self._anchors: dict[str, _Built | None] = {}
@@ -121,7 +122,8 @@ class _Builder:
     def _scalar(self, event: Any) -> _Built:
         spot = _spot(event)
         text: str = event.value
-        spot.literal = event.style == "|"
+        if event.style == "|":
+            spot.indent = self._indent(event)
         tag = event.tag
         if tag in (None, "!"):
             value = _typed(text) if tag is None and event.implicit[0] else text
@@ -135,6 +137,13 @@ class _Builder:
         if not isinstance(value, str):
             spot.text = text
         return _Built(value, spot)
+
+    def _indent(self, event: Any) -> int:
+        """By how much the file indents a literal block scalar; 0 where that cannot be seen."""
+        for written, content in zip(self._lines[event.start_mark.line + 1 :], event.value.splitlines(), strict=False):
+            if content.strip():
+                return max(written.find(content), 0)
+        return 0
 
     def _alias(self, event: Any) -> None:
         at = _spot(event).position

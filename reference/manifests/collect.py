@@ -1,0 +1,110 @@
+"""Sorts what the user's files hold by kind: nodes, pods, queue configurations, tables, a native cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from reference.cluster.cluster import Cluster
+from reference.cluster.node import Node
+from reference.manifests.document import Field, ManifestError, json_field, yaml_fields
+from reference.manifests.files import format_of, read_text
+from reference.manifests.native import MARK, read_native
+from reference.manifests.nodes import read_node
+from reference.manifests.notices import Notices
+from reference.manifests.openb import Table, recognise
+from reference.manifests.pods import TEMPLATES, Pod, read_pod, read_template
+from reference.manifests.queue_source import carried_config
+
+_ANYTHING: Final = "a Kubernetes object (kind), queues.yaml (partitions) or a gangproof cluster (gangproof)"
+_NESTED_LISTS: Final = 4
+
+
+@dataclass(slots=True)
+class Collection:
+    """The objects of all files, in file order, and warnings about those that were passed over."""
+
+    notices: Notices = field(default_factory=Notices)
+    nodes: dict[str, Node] = field(default_factory=dict)
+    node_fields: dict[str, Field] = field(default_factory=dict)
+    pods: list[Pod] = field(default_factory=list)
+    configs: list[Field] = field(default_factory=list)
+    config_maps: list[Field] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    native: tuple[Field, Cluster] | None = None
+
+    def add_file(self, path: Path, is_named: bool) -> None:
+        """Reads one file. One that is no manifest is an error if the user named it, else passed over with a warning."""
+        text, file = read_text(path), str(path)
+        match format_of(path, text):
+            case "csv":
+                table = recognise(file, text, is_named)
+                if table is not None:
+                    self.tables.append(table)
+                elif is_named:
+                    raise ManifestError("other columns", "the columns of openb's node list or pod list", file, 1)
+                else:
+                    self.notices.add_general("not an openb node list or pod list: passed over", file)
+            case "json":
+                self._add_root(json_field(text, file), is_named)
+            case _:
+                roots = yaml_fields(text, file)
+                if not roots:
+                    raise ManifestError("an empty file", "a manifest", file)
+                for root in roots:
+                    self._add_root(root, is_named)
+
+    def add_node(self, node: Node, source: Field) -> None:
+        """A node, whose name must be new."""
+        if node.name in self.nodes:
+            first = self.node_fields[node.name]
+            metadata = source.get("metadata")
+            place = (metadata.get("name") if metadata else None) or source
+            raise place.error("each node once", f"the node {node.name!r} a second time (first at {first.location})")
+        self.nodes[node.name], self.node_fields[node.name] = node, source
+
+    def _add_root(self, root: Field, is_named: bool) -> None:
+        content = root.value
+        if isinstance(content, dict) and MARK in content and "kind" not in content:
+            if self.native is not None:
+                raise root.error("one native cluster", f"a second one (first in {self.native[0].document.file})")
+            cluster, fields = read_native(root)
+            self.native = (root, cluster)
+            for node in cluster.nodes:
+                self.add_node(node, fields[node.name])
+        elif isinstance(content, dict) and "partitions" in content and "kind" not in content:
+            self.configs.append(root)
+        elif isinstance(content, dict) and "kind" in content:
+            for obj, kind in _objects(root, root.need("kind", _ANYTHING).name("the kind of object")):
+                self._add_object(obj, kind)
+        elif is_named:
+            raise root.error(_ANYTHING)
+        else:
+            self.notices.add(root, f"this is not {_ANYTHING}: passed over")
+
+    def _add_object(self, obj: Field, kind: str) -> None:
+        if kind == "Node":
+            self.add_node(read_node(obj, self.notices), obj)
+        elif kind == "Pod":
+            self.pods.append(read_pod(obj, len(self.pods)))
+        elif kind in TEMPLATES:
+            self.pods.append(read_template(obj, kind, len(self.pods)))
+        elif kind != "ConfigMap":
+            self.notices.add(obj, f"objects of kind {kind!r} are passed over", f"kind {kind}")
+        elif carried_config(obj) is not None:
+            self.config_maps.append(obj)
+        else:
+            self.notices.add(obj, "a ConfigMap without queues.yaml is passed over", "ConfigMap")
+
+
+def _objects(root: Field, kind: str, depth: int = 0) -> Iterator[tuple[Field, str]]:
+    """The objects in a list (``List``, ``PodList``), or the one object."""
+    if not kind.endswith("List") or "items" not in root.mapping() or depth > _NESTED_LISTS:
+        yield root, kind
+        return
+    for item in root.list_of("items"):
+        own = item.get("kind") if kind != "List" else item.need("kind", "the kind of object")
+        name = own.name("the kind of object") if own else kind.removesuffix("List")
+        yield from _objects(item, name, depth + 1)

@@ -1,0 +1,193 @@
+"""openb, the production GPU cluster of Alibaba's cluster-trace-gpu-v2023: a node list and a pod list as CSV.
+
+Columns: nodes ``sn, cpu_milli, memory_mib, gpu, model``; pods ``name, cpu_milli, memory_mib, num_gpu, gpu_milli,
+gpu_spec, qos, pod_phase, creation_time, deletion_time, scheduled_time``. A pod takes ``gpu_milli``
+thousandths of each of ``num_gpu`` GPUs (less than 1000 only with one). ``gpu_spec`` lists the models it accepts
+(``V100M16|V100M32``).
+
+What is made of it: the ``gpu`` of a node is one amount in thousandths, so shares of different devices may add up (a
+relaxation). A node's model is its label ``gpu-model``. The trace has no gangs: pods of one class (same request, same
+models) are grouped into gangs of 1 to 32 by a seeded draw, in order of creation.
+"""
+
+from __future__ import annotations
+
+import csv
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from reference.cluster.gang import Application, TaskGroup
+from reference.cluster.node import Constraints, Node, Operator, Requirement
+from reference.cluster.resources import MEMORY, VCORE, Resources
+from reference.manifests.document import Field, ManifestError, row_field
+from reference.manifests.notices import Notices
+
+NODE_COLUMNS: Final = ("sn", "cpu_milli", "memory_mib", "gpu", "model")
+POD_COLUMNS: Final = ("name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli", "gpu_spec", "creation_time")
+MODEL_LABEL: Final = "gpu-model"
+GPU: Final = "gpu"
+SIZES: Final = (1,) * 9 + (2,) * 2 + (4,) * 3 + (8,) * 3 + (16,) * 2 + (32,)
+"""Gang sizes, each as often as it is likely to be drawn: mostly single pods, some large gangs, as in GPU clusters."""
+
+_MIB: Final = 2**20
+_MOST: Final = 10**12
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A CSV file whose header is that of openb's nodes or pods; ``is_named`` if the user named it itself."""
+
+    file: str
+    text: str
+    is_nodes: bool
+    is_named: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PodClass:
+    """Pods that are alike: what they ask for and which GPU models they accept (any where empty)."""
+
+    request: Resources
+    models: tuple[str, ...]
+
+
+def recognise(file: str, text: str, is_named: bool) -> Table | None:
+    """The table in ``text``, or None where its header is not one of openb's."""
+    header = next(_records(file, text.partition("\n")[0]), (0, []))[1]
+    for columns in (NODE_COLUMNS, POD_COLUMNS):
+        if set(columns) <= set(header):
+            return Table(file, text, columns is NODE_COLUMNS, is_named)
+    return None
+
+
+def choose(tables: list[Table], preferred: str, notices: Notices) -> Table | None:
+    """The one table to read: a named one before those found in a directory, of several the one named ``preferred``."""
+    candidates = [t for t in tables if t.is_named] or tables
+    if len(candidates) > 1 and not candidates[0].is_named:
+        matching = [t for t in candidates if preferred in t.file.rpartition("/")[2]]
+        if len(matching) == 1:
+            others = ", ".join(sorted(t.file.rpartition("/")[2] for t in candidates if t is not matching[0]))
+            notices.add_general(f"of several lists this one is taken, not {others}", matching[0].file)
+            candidates = matching
+    if len(candidates) > 1:
+        kind = "node list" if candidates[0].is_nodes else "pod list"
+        found = f"several {kind}s ({', '.join(t.file for t in candidates)})"
+        raise ManifestError(found, f"one {kind}; name the file", candidates[0].file)
+    return candidates[0] if candidates else None
+
+
+def read_nodes(table: Table) -> list[tuple[Node, Field]]:
+    """The nodes of a node list, and their rows."""
+    result: list[tuple[Node, Field]] = []
+    for row in _rows(table, NODE_COLUMNS):
+        gpus = _number(row, "gpu")
+        capacity = {VCORE: _number(row, "cpu_milli"), MEMORY: _number(row, "memory_mib") * _MIB}
+        if gpus:
+            capacity[GPU] = gpus * 1000
+        model = row.need("model", "a GPU model").string()
+        name = row.need("sn", "a name").name("the node's name")
+        result.append((Node(name, Resources(capacity), {MODEL_LABEL: model} if model else {}), row))
+    return result
+
+
+def read_gangs(table: Table, queue: str, seed: int, notices: Notices) -> list[Application]:
+    """Applications made of a pod list, in order of submission, the same for the same ``seed``."""
+    classes: dict[PodClass, list[int]] = {}
+    names: set[str] = set()
+    shared = 0
+    for row in _rows(table, POD_COLUMNS):
+        name = row.need("name", "a name").name("the pod's name")
+        if name in names:
+            raise row.error("each pod once", f"the pod {name!r} a second time")
+        names.add(name)
+        pods, is_shared = _pod_class(row)
+        shared += is_shared
+        classes.setdefault(pods, []).append(_number(row, "creation_time"))
+    gangs = _draw_gangs(classes, random.Random(seed))
+    text = f"openb has no gangs: {len(names)} pods are grouped into {len(gangs)} by seed {seed}"
+    notices.add_general(text, table.file)
+    if shared:
+        text = f"GPU devices are not modelled: the {shared} pods that share a GPU may add up across devices of a node"
+        notices.add_general(text, table.file)
+    digits = len(str(len(gangs)))
+    return [
+        Application(
+            name=f"openb-gang-{number:0{digits}}",
+            queue=queue,
+            task_groups=(TaskGroup("pods", members, pods.request, _constraints(pods)),),
+            submitted=number,
+            weight=weight,
+        )
+        for number, (_, members, weight, pods) in enumerate(gangs)
+    ]
+
+
+def _draw_gangs(classes: dict[PodClass, list[int]], draw: random.Random) -> list[tuple[int, int, int, PodClass]]:
+    """Gangs as (time of the first pod, members, weight, class), sorted by time, ties in order of drawing.
+
+    The weight is 1 to 5 for each member and whole GPU.
+    """
+    gangs: list[tuple[int, int, int, PodClass]] = []
+    for pods, times in sorted(classes.items(), key=lambda item: (tuple(item[0].request.items()), item[0].models)):
+        times.sort()
+        while times:
+            members = min(len(times), SIZES[draw.randrange(len(SIZES))])
+            weight = (1 + draw.randrange(5)) * members * max(1, pods.request.amount(GPU) // 1000)
+            gangs.append((times[0], members, weight, pods))
+            del times[:members]
+    return sorted(gangs, key=lambda gang: gang[0])
+
+
+def _pod_class(row: Field) -> tuple[PodClass, bool]:
+    request = {VCORE: _number(row, "cpu_milli"), MEMORY: _number(row, "memory_mib") * _MIB}
+    count, share = _number(row, "num_gpu"), _number(row, "gpu_milli")
+    if count and not 1 <= share <= 1000:
+        raise row.child("gpu_milli", str(share)).error("thousandths of each GPU, 1 to 1000")
+    is_shared = count > 0 and share < 1000
+    if count:
+        request[GPU] = count * share
+    spec = row.need("gpu_spec", "GPU models").string()
+    return PodClass(Resources(request), tuple(sorted(set(filter(None, spec.split("|")))))), is_shared
+
+
+def _constraints(pods: PodClass) -> Constraints:
+    if not pods.models:
+        return Constraints()
+    return Constraints(affinity_terms=((Requirement(MODEL_LABEL, Operator.IN, pods.models),),))
+
+
+def _number(row: Field, column: str) -> int:
+    cell = row.need(column, "a number")
+    text = cell.string()
+    if not (text.isascii() and text.isdigit() and len(text) < 15 and int(text) <= _MOST):
+        raise cell.error("a whole number, 0 or more")
+    return int(text)
+
+
+def _rows(table: Table, columns: tuple[str, ...]) -> Iterator[Field]:
+    records = _records(table.file, table.text)
+    header = next(records)[1]
+    for column in columns:
+        if header.count(column) > 1:
+            raise ManifestError(f"the column {column!r} twice", "each column once", table.file, 1)
+    for line, cells in records:
+        if not cells:
+            continue
+        if len(cells) != len(header):
+            expected = f"{len(header)} values, one for each column"
+            raise ManifestError(f"{len(cells)} values", expected, table.file, line)
+        yield row_field(table.file, line, dict(zip(header, cells, strict=True)))
+
+
+def _records(file: str, text: str) -> Iterator[tuple[int, list[str]]]:
+    reader = csv.reader(text.splitlines(), strict=True)
+    while True:
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise ManifestError(f"bad CSV ({error})", "well-formed CSV", file, reader.line_num) from None
+        yield reader.line_num, [cell.strip() for cell in cells]
