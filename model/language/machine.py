@@ -7,7 +7,7 @@ import inspect
 import itertools
 import typing
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, overload
 
 from model.language.errors import Location, SpecError, where
@@ -114,6 +114,13 @@ class Machine:
         elif (size is not None and size != len(names)) or not names or len(set(names)) != len(names):
             raise SpecError(f"{sort.__name__}: names must be different and as many as size, found {list(names)!r}", where())
         self.sorts[sort] = SortDeclaration(sort, tuple(names), symmetric, ordered)
+
+    def rename(self, sort: type[Sort], names: Sequence[str]) -> None:
+        """Give the elements of ``sort`` the names that people know them by; one for each, all different."""
+        declared = self.sorts[sort]
+        if len(names) != declared.size or len(set(names)) != len(names):
+            raise SpecError(f"{sort.__name__}: expected {declared.size} different names, found {list(names)!r}", where())
+        self.sorts[sort] = replace(declared, names=tuple(names))
 
     def _declare(self, name: str, sorts: tuple[type[Sort], ...]) -> None:
         if not name.isidentifier():
