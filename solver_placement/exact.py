@@ -33,8 +33,8 @@ def two_phases(problem: Problem, formulation: Formulation, start: Found, effort:
             raise Unsound("admitting nothing is a placement, yet the model has none")
         if first.bound is not None:
             bound = min(bound, first.bound)
-        if first.values and _better(problem, found := formulation.read(first.values), best):
-            best = found
+        if first.values:
+            best = better(problem, formulation.read(first.values), best)
     # a bound on nodes for at least some weight is one for any greater weight too
     kept, fewest = problem.weight(best), start.nodes_bound
     if problem.weight(best) == bound and best.nodes_used() == fewest:
@@ -48,10 +48,12 @@ def two_phases(problem: Problem, formulation: Formulation, start: Found, effort:
         raise Unsound(f"a weight of {kept} was placed, yet the model has no placement of it")
     if second.bound is not None:
         fewest = max(fewest, second.bound)
-    if second.values and _better(problem, found := formulation.read(second.values), best):
-        best = found
+    if second.values:
+        best = better(problem, formulation.read(second.values), best)
     return Found(best, bound, fewest)
 
 
-def _better(problem: Problem, one: Packing, two: Packing) -> bool:
-    return (problem.weight(one), -one.nodes_used()) > (problem.weight(two), -two.nodes_used())
+def better(problem: Problem, one: Packing, two: Packing) -> Packing:
+    """The better of two packings; the first of equals, so that a search keeps moving."""
+    first, second = ((problem.weight(p), -p.nodes_used()) for p in (one, two))
+    return one if first >= second else two

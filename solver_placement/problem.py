@@ -246,13 +246,12 @@ def reduce_cluster(cluster: Cluster) -> Problem:
     class_of: dict[tuple[str, str], int] = {}
     keys: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
     totals: list[int] = []
-    admits: dict[Constraints, list[bool]] = {}
+    rooms_of: dict[tuple[Constraints, tuple[int, ...]], tuple[int, ...]] = {}
     for app, group in groups:
-        allowed = admits.setdefault(group.constraints, [])
-        if not allowed:
-            allowed += [node.admits(group.constraints) for node in nodes]
         request = tuple(max(group.pod_resource.amount(r), 0) // u for r, u in zip(resources, units, strict=True))
-        room = tuple(_fit(request, c) if ok else 0 for ok, c in zip(allowed, capacity, strict=True))
+        if (room := rooms_of.get((group.constraints, request))) is None:
+            fits = ((n.admits(group.constraints), _fit(request, c)) for n, c in zip(nodes, capacity, strict=True))
+            room = rooms_of[group.constraints, request] = tuple(fit if admitted else 0 for admitted, fit in fits)
         t = keys.setdefault((request, room), len(keys))
         class_of[app.name, group.name] = t
         if t == len(totals):
@@ -263,9 +262,9 @@ def reduce_cluster(cluster: Cluster) -> Problem:
     rooms = [room for _, room in keys]
     same: dict[tuple[tuple[int, ...], tuple[int, ...]], list[str]] = {}
     for i, node in enumerate(nodes):
-        fits = tuple(min(room[i], total) for room, total in zip(rooms, totals, strict=True))
-        if any(fits):
-            same.setdefault((capacity[i], fits), []).append(node.name)
+        most_here = tuple(min(room[i], total) for room, total in zip(rooms, totals, strict=True))
+        if any(most_here):
+            same.setdefault((capacity[i], most_here), []).append(node.name)
     node_classes = tuple(NodeClass(c, fits, tuple(names)) for (c, fits), names in same.items())
 
     alike: dict[tuple[Pattern, int, str], list[str]] = {}

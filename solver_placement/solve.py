@@ -20,6 +20,7 @@ from solver_placement.greedy_start import greedy_start
 from solver_placement.model_cpsat import NodeModel
 from solver_placement.model_patterns import PatternModel, all_patterns
 from solver_placement.problem import Problem, reduce_cluster
+from solver_placement.search import search
 
 Method = Callable[[Problem, Effort], Found]
 
@@ -45,16 +46,21 @@ def by_greedy(problem: Problem, effort: Effort) -> Found:
 
 
 def auto(problem: Problem, effort: Effort) -> Found:
-    """Patterns where they can be listed, single nodes while those are few, search beyond."""
+    """Patterns where they can be listed; else search, and single nodes for what it leaves open while those are few."""
     patterns = all_patterns(problem)
-    start = bounded_start(problem, effort)
     if patterns is not None:
-        return two_phases(problem, PatternModel(problem, patterns), start, effort)
-    return two_phases(problem, NodeModel(problem), start, effort)
+        return two_phases(problem, PatternModel(problem, patterns), bounded_start(problem, effort), effort)
+    variables = sum(n.count * sum(1 for fit in n.fits if fit) for n in problem.nodes)
+    if variables > MOST_NODE_VARIABLES:
+        return search(problem, effort)
+    found = search(problem, effort.until(0.5 * effort.left()))
+    if problem.weight(found.packing) == found.bound and found.packing.nodes_used() == found.nodes_bound:
+        return found
+    return two_phases(problem, NodeModel(problem), found, effort)
 
 
 def bounded_start(problem: Problem, effort: Effort) -> Found:
-    """The greedy start, the relaxation's bound on weight, and, where that is reached, its bound on nodes."""
+    """The greedy start, with the relaxation's bounds on weight and on the nodes for at least its weight."""
     start = greedy_start(problem)
     weight = problem.weight(start)
     bound = weight_bound(problem, effort.until(0.2 * effort.left()))
@@ -63,7 +69,7 @@ def bounded_start(problem: Problem, effort: Effort) -> Found:
 
 
 METHODS: Mapping[str, Method] = MappingProxyType(
-    {"auto": auto, "patterns": by_patterns, "nodes": by_nodes, "greedy": by_greedy}
+    {"auto": auto, "patterns": by_patterns, "nodes": by_nodes, "search": search, "greedy": by_greedy}
 )
 """What ``solve`` can do, by name; ``auto`` chooses."""
 
@@ -79,8 +85,9 @@ def solve(
     """Place the waiting gangs of ``cluster`` beside its running pods.
 
     ``time_limit`` is in seconds and holds for the search; reading the problem and building a model come on top.
-    Raises ValueError for an unknown method, and ProblemTooLarge. The same input gives the same objective whenever the
-    status is OPTIMAL, and the same placement when one worker proves it, as it does for everyday inputs.
+    Raises ValueError for a method that is unknown or cannot be used here, and ProblemTooLarge. The same input gives
+    the same objective whenever the status is OPTIMAL, and the same placement when one worker proves it, as it does for
+    everyday inputs.
     """
     if method not in METHODS:
         raise ValueError(f"unknown method {method!r}; there are {', '.join(sorted(METHODS))}")

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 from brute_force import best
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference.cluster import Assignment, Cluster, Placement
+
+from reference.cluster import Assignment, Cluster, Node, Placement
 from reference.strategies import clusters, nodes
 from reference.validate import validate
-
 from solver_placement import METHODS, Status, solve
-from solver_placement.problem import reduce_cluster
+from solver_placement.columns import Columns, Master
+from solver_placement.engine import Effort
+from solver_placement.exact import Found, two_phases
+from solver_placement.model_cpsat import Formulation, NodeModel
+from solver_placement.model_patterns import PatternModel, all_patterns
+from solver_placement.problem import Problem, reduce_cluster
 
-EXACT = [name for name in METHODS if name != "greedy"]
+EXACT = ["auto", "patterns", "nodes"]
+INEXACT = sorted(set(METHODS) - set(EXACT))
 tiny = clusters(max_nodes=3, max_apps=4, max_groups=2, max_members=3)
 
 
@@ -31,15 +39,47 @@ def test_the_optimum_is_the_one_of_enumeration(method: str, cluster: Cluster) ->
     assert answer.gap == 0
 
 
+@pytest.mark.parametrize("model", [NodeModel, lambda problem: PatternModel(problem, all_patterns(problem) or [])])
 @settings(max_examples=60)
 @given(cluster=tiny)
-def test_bounds_bracket_the_optimum_even_without_search(cluster: Cluster) -> None:
-    answer = solve(cluster, method="greedy")
+def test_each_model_finds_the_optimum_from_nothing(model: Callable[[Problem], Formulation], cluster: Cluster) -> None:
+    problem = reduce_cluster(cluster)
+    most = sum(gang.weight * gang.count for gang in problem.gangs)
+    effort = Effort(time.monotonic() + 60, workers=1)
+    found = two_phases(problem, model(problem), Found(problem.empty(), most, 0), effort)
+    problem.check(found.packing)
+    assert (problem.weight(found.packing), found.packing.nodes_used()) == best(cluster)
+    assert (found.bound, found.nodes_bound) == best(cluster)
+
+
+@pytest.mark.parametrize("method", INEXACT)
+@settings(max_examples=40)
+@given(cluster=tiny)
+def test_bounds_bracket_the_optimum_even_without_proof(method: str, cluster: Cluster) -> None:
+    answer = solve(cluster, method=method, time_limit=1.0)
     weight, used = best(cluster)
     assert validate(cluster, answer.placement) == []
     assert answer.objective.weight <= weight <= answer.bound
     if answer.objective.weight == weight:
         assert answer.nodes_bound <= used <= answer.objective.nodes
+
+
+@settings(max_examples=60)
+@given(cluster=tiny)
+def test_column_generation_bounds_both_phases(cluster: Cluster) -> None:
+    problem = reduce_cluster(cluster)
+    weight, used = best(cluster)
+    effort = Effort(time.monotonic() + 60, workers=1)
+    if not problem.gangs:
+        assert (weight, used) == (0, 0)
+        return
+    columns = Columns(problem)
+    upper = Master(columns, None).generate(effort)
+    assert upper is not None
+    assert weight <= upper
+    lower = Master(columns, weight).generate(effort)
+    assert lower is not None
+    assert lower <= used
 
 
 @settings(max_examples=60)
@@ -101,7 +141,7 @@ def test_names_and_order_do_not_matter(cluster: Cluster, data: st.DataObject) ->
 
 @settings(max_examples=50)
 @given(cluster=clusters(max_nodes=3, max_apps=5), extra=nodes("extra"))
-def test_a_node_more_never_lowers_the_weight(cluster: Cluster, extra: object) -> None:
+def test_a_node_more_never_lowers_the_weight(cluster: Cluster, extra: Node) -> None:
     more = replace(cluster, nodes=(*cluster.nodes, extra))
     assert solve(more).objective.weight >= solve(cluster).objective.weight
 

@@ -1,0 +1,144 @@
+"""Large inputs: a bound from column generation, a start from its patterns, then re-solving a few nodes at a time.
+
+Large neighbourhood search: some nodes are emptied, everything else stays, and CP-SAT fills them as well as can be
+done together with the choice of gangs. It stops when the bound is reached, which on large clusters it usually is: the
+linear bound over whole patterns, rounded down, is nearly always the optimum.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from solver_placement.bound import nodes_bound, weight_bound
+from solver_placement.columns import Columns, Master
+from solver_placement.engine import Effort, run
+from solver_placement.exact import Found, better
+from solver_placement.greedy_start import greedy_start
+from solver_placement.model_cpsat import NodeModel
+from solver_placement.model_patterns import PatternModel
+from solver_placement.problem import Packing, Problem, packing_of
+
+NEIGHBOURHOOD = 40
+"""Nodes emptied at once, at first; the search adapts it."""
+
+
+def search(problem: Problem, effort: Effort) -> Found:
+    """The most weight, then the fewest nodes, with bounds; proofs where the bounds are reached."""
+    best = greedy_start(problem)
+    columns = Columns(problem)
+    columns.add_packing(best)
+    phase = effort.until(0.6 * effort.left())
+    bound = weight_bound(problem, phase.until(0.15 * phase.left()))
+    if problem.weight(best) < bound:
+        master = Master(columns, None)
+        proven = master.generate(phase.until(0.3 * phase.left()))
+        bound = bound if proven is None else min(bound, proven)
+        _perturb(columns, master, effort.seed)
+        best = _from_patterns(problem, columns, best, bound, None, phase.until(0.5 * phase.left()))
+        best = Neighbourhoods(problem, best, phase, None).improve(bound)
+    weight = problem.weight(best)
+    fewest = nodes_bound(problem, weight, effort.until(0.15 * effort.left()))
+    if best.nodes_used() > fewest:
+        columns.add_packing(best)
+        master = Master(columns, weight)
+        proven = master.generate(effort.until(0.3 * effort.left()))
+        fewest = fewest if proven is None else max(fewest, proven)
+        _perturb(columns, master, effort.seed)
+        best = _from_patterns(problem, columns, best, fewest, weight, effort.until(0.5 * effort.left()))
+        best = Neighbourhoods(problem, best, effort, weight).improve(fewest)
+    return Found(best, bound, fewest)
+
+
+def _perturb(columns: Columns, master: Master, seed: int, rounds: int = 6) -> None:
+    """More columns from prices a little off: the integer master needs neighbours of the linear one's patterns."""
+    prices = np.array(master.last.pods, float)
+    generator = np.random.default_rng(seed)
+    for _ in range(rounds):
+        shaken = prices * generator.uniform(0.85, 1.15, len(prices))
+        shaken += (generator.random(len(prices)) < 0.3) * generator.uniform(0, 0.02, len(prices)) * prices.max()
+        for c, patterns in enumerate(columns.fill(shaken.tolist())):
+            for pattern in patterns:
+                columns.add(c, pattern)
+
+
+def _from_patterns(
+    problem: Problem, columns: Columns, best: Packing, bound: int, weight: int | None, effort: Effort
+) -> Packing:
+    """The best packing over the pool of patterns, or ``best``."""
+    model = PatternModel(problem, columns.pool)
+    model.hint(best)
+    if weight is None:
+        model.model.add(model.weight() <= bound)
+        model.model.maximize(model.weight())
+    else:
+        model.model.add(model.weight() >= weight)
+        model.model.add(model.nodes_used() >= bound)
+        model.model.minimize(model.nodes_used())
+    found = run(model.model, effort, maximise=weight is None)
+    return better(problem, model.read(found.values), best) if found.values else best
+
+
+@dataclass
+class Neighbourhoods:
+    """The search's state: pods per node. ``weight`` is what to keep in the second phase, None in the first."""
+
+    problem: Problem
+    best: Packing
+    effort: Effort
+    weight: int | None
+
+    def improve(self, bound: int) -> Packing:
+        """Re-solve neighbourhoods until ``bound`` is reached or the effort is spent."""
+        chance = random.Random(self.effort.seed)
+        size = NEIGHBOURHOOD
+        while self._value(self.best) != bound and self.effort.left() > 0.1:
+            slots = [(c, i) for c, node in enumerate(self.problem.nodes) for i in range(node.count)]
+            chosen = sorted(chance.sample(slots, min(size, len(slots))))
+            before = self._value(self.best)
+            proven = self._resolve(chosen, bound)
+            if self._value(self.best) == before and proven:
+                if size >= len(slots):
+                    break
+                size = min(size + 5, 200)
+            elif not proven:
+                size = max(size - 5, 10)
+        return self.best
+
+    def _value(self, packing: Packing) -> int:
+        return self.problem.weight(packing) if self.weight is None else packing.nodes_used()
+
+    def _resolve(self, chosen: list[tuple[int, int]], bound: int) -> bool:
+        """Empty the ``chosen`` nodes and fill them anew; whether the neighbourhood was searched to the end."""
+        problem = self.problem
+        emptied = set(chosen)
+        elsewhere: Counter[int] = Counter()
+        kept: list[list[dict[int, int]]] = [[] for _ in problem.nodes]
+        inside: list[list[tuple[tuple[int, int], ...]]] = [[] for _ in problem.nodes]
+        for c, patterns in enumerate(self.best.nodes):
+            for i, pattern in enumerate(patterns):
+                if (c, i) in emptied:
+                    inside[c].append(pattern)
+                else:
+                    kept[c].append(dict(pattern))
+                    elsewhere.update(dict(pattern))
+        model = NodeModel(problem, [c for c, _ in chosen], [elsewhere[t] for t in range(len(problem.pods))])
+        if self.weight is None:
+            model.model.add(model.weight() <= bound)
+            model.model.maximize(model.weight())
+        else:
+            model.model.add(model.weight() >= self.weight)
+            model.model.minimize(model.nodes_used())
+        model.hint(Packing(self.best.gangs, tuple(map(tuple, inside))))
+        step = Effort(self.effort.deadline, 1, self.effort.seed, patience=1.0)
+        found = run(model.model, step, maximise=self.weight is None)
+        if not found.values:
+            return False
+        gangs, pods = model.counts(found.values)
+        for c, here in zip(model.slots, pods, strict=True):
+            kept[c].append(here)
+        self.best = better(problem, problem.trim(packing_of(gangs, kept)), self.best)
+        return found.outcome.value == "optimal"
