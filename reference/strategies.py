@@ -14,14 +14,15 @@ thousandths of a core): schedulers compare amounts, so small numbers find what l
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
+from dataclasses import replace
 
 from hypothesis import strategies as st
 
 from reference.cluster import (
     ANYWHERE,
     MEMORY,
-    NOTHING,
     PODS,
     VCORE,
     Application,
@@ -39,6 +40,7 @@ from reference.cluster import (
     TaintEffect,
     TaskGroup,
     Toleration,
+    total,
 )
 
 GPU = "nvidia.com/gpu"
@@ -51,85 +53,112 @@ DEFAULT_POLICIES = (SortPolicy.FIFO, SortPolicy.STATE_AWARE)
 """Policies that accept gangs; pass ``(FIFO, STATE_AWARE, FAIR)`` to draw leaves that reject them too."""
 
 
-def rarely(*, one_in: int) -> st.SearchStrategy[bool]:
-    """True about once in ``one_in`` draws; shrinks to False."""
-    return st.integers(0, one_in - 1).map(lambda drawn: drawn == one_in - 1)
+@functools.cache  # Hypothesis examines every new strategy object: making one per draw would double the time
+def _upto(low: int, high: int) -> st.SearchStrategy[int]:
+    return st.integers(low, high)
 
 
-def resources(
-    names: Sequence[str] = (VCORE, MEMORY), *, low: int = 0, high: int = 4
-) -> st.SearchStrategy[Resources]:
+@functools.cache
+def _one_of(*choices: str) -> st.SearchStrategy[str]:
+    """One of ``choices`` by weight of repetition; shrinks to the first, the plainest."""
+    return st.sampled_from(choices)
+
+
+@functools.cache
+def resources(names: tuple[str, ...] = (VCORE, MEMORY), *, low: int = 0, high: int = 4) -> st.SearchStrategy[Resources]:
     """An amount in ``low..high`` for each of ``names``."""
     return st.fixed_dictionaries({name: st.integers(low, high) for name in names}).map(Resources)
 
 
-@st.composite
-def constraints(draw: st.DrawFn) -> Constraints:
+_TOLERATES = (Toleration(_TAINT.key, exists=False, value=_TAINT.value),)
+_RANK_ABOVE = Requirement("rank", Operator.GT, ("0",))
+_RANK_BELOW = Requirement("rank", Operator.LT, ("1",))
+_HAS_ZONE = Requirement("zone", Operator.EXISTS)
+_NO_ZONE = Requirement("zone", Operator.DOES_NOT_EXIST)
+_CONSTRAINTS = (
+    *([ANYWHERE] * 12),
+    Constraints(tolerations=_TOLERATES),
+    Constraints(tolerations=(Toleration("", exists=True),)),
+    *(Constraints(node_selector=(("zone", zone),)) for zone in _ZONES),
+    Constraints(affinity_terms=((Requirement("zone", Operator.IN, ("a",)),),), tolerations=_TOLERATES),
+    Constraints(affinity_terms=((Requirement("zone", Operator.NOT_IN, ("a",)),),)),
+    Constraints(affinity_terms=((_RANK_ABOVE,), (_NO_ZONE,))),
+    Constraints(affinity_terms=((_RANK_BELOW, _HAS_ZONE),)),
+)
+
+
+def constraints() -> st.SearchStrategy[Constraints]:
     """Mostly none; else a selector, tolerations or required affinity over the labels and taints of ``nodes``."""
-    kind = draw(st.integers(0, 9))
-    if kind < 6:
-        return ANYWHERE
-    tolerates = (Toleration(_TAINT.key, exists=False, value=_TAINT.value),)
-    if kind == 6:
-        return Constraints(tolerations=tolerates)
-    zone = draw(st.sampled_from(_ZONES))
-    if kind == 7:
-        return Constraints(node_selector=(("zone", zone),))
-    if kind == 8:
-        operator = draw(st.sampled_from((Operator.IN, Operator.NOT_IN)))
-        return Constraints(affinity_terms=((Requirement("zone", operator, (zone,)),),), tolerations=tolerates)
-    rank = Requirement("rank", draw(st.sampled_from((Operator.GT, Operator.LT))), ("1",))
-    known = Requirement("zone", draw(st.sampled_from((Operator.EXISTS, Operator.DOES_NOT_EXIST))))
-    terms = (((rank,),), ((known,),), ((rank,), (known,)), ((rank, known),))
-    return Constraints(affinity_terms=draw(st.sampled_from(terms)))
+    return st.sampled_from(_CONSTRAINTS)
+
+
+_NODE_KINDS = _one_of(
+    "plain", "plain", "plain", "plain", "gpu", "gpu", "pods", "pods", "zone", "zone", "zone",
+    "soft taint", "taint", "taint", "occupied", "cordoned",
+)  # fmt: skip
 
 
 @st.composite
 def nodes(draw: st.DrawFn, name: str = "n0", *, high: int = 8) -> Node:
     """A node of up to ``high`` of each type; sometimes with GPUs, a ``pods`` limit, labels, taints, or cordoned."""
-    capacity = dict(draw(resources(low=1, high=high)))
-    if draw(rarely(one_in=4)):
-        capacity[GPU] = draw(st.integers(1, 2))
-    if draw(rarely(one_in=3)):
-        capacity[PODS] = draw(st.integers(1, high))
-    labels = {}
-    if draw(rarely(one_in=3)):
-        labels = {"zone": draw(st.sampled_from(_ZONES)), "rank": str(draw(st.integers(0, 2)))}
-    taints = draw(st.sampled_from(((), (), (), (), (_SOFT_TAINT,), (_TAINT,), (_SOFT_TAINT, _TAINT))))
-    occupied = draw(resources((VCORE,), low=1, high=1)) if draw(rarely(one_in=8)) else NOTHING
-    return Node(name, Resources(capacity), labels, taints, not draw(rarely(one_in=12)), occupied)
+    capacity = draw(resources(low=1, high=high))
+    match draw(_NODE_KINDS):
+        case "gpu":
+            return Node(name, capacity + Resources({GPU: draw(_upto(1, 3))}))
+        case "pods":
+            return Node(name, capacity + Resources({PODS: draw(_upto(1, high))}))
+        case "zone":
+            place = draw(_upto(0, 3))
+            return Node(name, capacity, {"zone": _ZONES[place % 2], "rank": str(place // 2)})
+        case "soft taint":
+            return Node(name, capacity, taints=(_SOFT_TAINT,))
+        case "taint":
+            return Node(name, capacity, {"zone": "a", "rank": "1"}, taints=(_SOFT_TAINT, _TAINT))
+        case "occupied":
+            return Node(name, capacity, occupied=Resources({VCORE: 1, PODS: 1}))
+        case "cordoned":
+            return Node(name, capacity, schedulable=False)
+        case _:
+            return Node(name, capacity)
+
+
+_LIMITS = _one_of(
+    "none", "none", "none", "vcore", "vcore", "vcore", "memory", "pods", "both", "guaranteed", "applications",
+)  # fmt: skip
+
+
+def _queue(draw: st.DrawFn, name: str, policy: SortPolicy, high: int, *children: Queue) -> Queue:
+    """A queue under one kind of limit."""
+    kind = draw(_LIMITS)
+    maximum: dict[str, int] = {}
+    guaranteed: dict[str, int] = {}
+    applications = None
+    match kind:
+        case "vcore" | "memory" | "pods":
+            maximum[kind] = draw(_upto(0, high))
+        case "both":
+            maximum = {VCORE: draw(_upto(0, high)), MEMORY: draw(_upto(0, high))}
+        case "guaranteed":
+            guaranteed[VCORE] = draw(_upto(1, high))
+            maximum[VCORE] = guaranteed[VCORE] + draw(_upto(0, high))
+        case "applications":
+            applications = draw(_upto(1, 3))
+    return Queue(name, Resources(maximum), Resources(guaranteed), policy, applications, children)
 
 
 @st.composite
-def queue_trees(
-    draw: st.DrawFn, *, policies: Sequence[SortPolicy] = DEFAULT_POLICIES, high: int = 12
-) -> QueueTree:
+def queue_trees(draw: st.DrawFn, *, policies: Sequence[SortPolicy] = DEFAULT_POLICIES, high: int = 12) -> QueueTree:
     """One leaf, two leaves, or two leaves under a parent queue beside a third; maxima at any level, the root too."""
+    names = draw(_one_of("one leaf", "two leaves", "two levels"))
+    policy = draw(st.sampled_from(list(policies)))
 
     def queue(name: str, *children: Queue) -> Queue:
-        maximum = {}
-        if draw(rarely(one_in=3)):
-            maximum[VCORE] = draw(st.integers(0, high))
-        if draw(rarely(one_in=5)):
-            maximum[MEMORY] = draw(st.integers(0, high))
-        if draw(rarely(one_in=8)):
-            maximum[PODS] = draw(st.integers(1, high))
-        guaranteed = {VCORE: draw(st.integers(1, high))} if draw(rarely(one_in=5)) else {}
-        if VCORE in guaranteed and VCORE in maximum:
-            guaranteed[VCORE] = min(guaranteed[VCORE], maximum[VCORE])
-        return Queue(
-            name,
-            Resources(maximum),
-            Resources(guaranteed),
-            SortPolicy.FIFO if children else draw(st.sampled_from(list(policies))),
-            draw(st.integers(1, 3)) if draw(rarely(one_in=8)) else None,
-            children,
-        )
+        return _queue(draw, name, policy, high, *children)
 
-    match draw(st.integers(0, 2)):
-        case 0:
+    match names:
+        case "one leaf":
             return QueueTree(queue("root", queue("root.a")))
-        case 1:
+        case "two leaves":
             return QueueTree(queue("root", queue("root.a"), queue("root.b")))
         case _:
             parent = queue("root.p", queue("root.p.a"), queue("root.p.b"))
@@ -139,10 +168,11 @@ def queue_trees(
 @st.composite
 def task_groups(draw: st.DrawFn, name: str = "g0", *, max_members: int = 3, high: int = 2) -> TaskGroup:
     """Up to ``max_members`` pods of up to ``high`` of each type; rarely with a GPU each."""
-    request = {VCORE: draw(st.integers(1, high)), MEMORY: draw(st.integers(0, high))}
-    if draw(rarely(one_in=8)):
+    members = draw(_upto(1, max_members))
+    request = {VCORE: draw(_upto(1, high)), MEMORY: draw(_upto(0, high))}
+    if draw(_one_of(*["plain"] * 9, "gpu")) == "gpu":
         request[GPU] = 1
-    return TaskGroup(name, draw(st.integers(1, max_members)), Resources(request), draw(constraints()))
+    return TaskGroup(name, members, Resources(request), draw(constraints()))
 
 
 @st.composite
@@ -155,12 +185,20 @@ def applications(
     max_groups: int = 2,
     max_members: int = 3,
 ) -> Application:
-    """A gang of one or more task groups."""
-    groups = draw(st.lists(task_groups(max_members=max_members), min_size=1, max_size=max_groups))
+    """A gang of one or more task groups, named ``g0..``."""
+    groups = draw(_groups(max_groups, max_members))
     named = tuple(
         TaskGroup(f"g{i}", group.min_member, group.min_resource, group.constraints) for i, group in enumerate(groups)
     )
-    return Application(name, queue, named, submitted, weight=draw(st.integers(1, 3)))
+    return Application(name, queue, named, submitted, weight=draw(_upto(1, 3)))
+
+
+@functools.cache
+def _groups(max_groups: int, max_members: int) -> st.SearchStrategy[list[TaskGroup]]:
+    return st.lists(task_groups(max_members=max_members), min_size=1, max_size=max_groups)
+
+
+_ONE_POD = Resources({VCORE: 1, PODS: 1})
 
 
 @st.composite
@@ -179,25 +217,34 @@ def clusters(
     Nodes are ``n0..``, applications ``a0..`` in submission order, task groups ``g0..`` within each. ``running=False``
     draws no running pods.
     """
-    drawn_nodes = draw(st.lists(nodes(), min_size=1, max_size=max_nodes))
-    # capacity stays what it is: only the name depends on the place in the list, so that deleting a node shrinks well
-    named_nodes = tuple(
-        Node(f"n{i}", n.capacity, n.labels, n.taints, n.schedulable, n.occupied) for i, n in enumerate(drawn_nodes)
-    )
+    # only the name depends on the place in a list, so deleting a node or an application shrinks well
+    named_nodes = tuple(replace(node, name=f"n{i}") for i, node in enumerate(draw(_several_nodes(max_nodes))))
     tree = draw(queue_trees(policies=policies))
     leaves = [queue.name for queue in tree.leaves()]
-    body = applications(max_groups=max_groups, max_members=max_members)
-    drawn_apps = draw(st.lists(st.tuples(st.sampled_from(leaves), body), min_size=1, max_size=max_apps))
+    drawn = draw(_several_applications(max_apps, max_groups, max_members))
     apps = tuple(
-        Application(f"a{i}", leaf, app.task_groups, submitted=i, weight=app.weight)
-        for i, (leaf, app) in enumerate(drawn_apps)
+        replace(app, name=f"a{i}", queue=leaves[place % len(leaves)], submitted=i)
+        for i, (place, app) in enumerate(drawn)
     )
     pods: list[RunningPod] = []
-    if running and draw(rarely(one_in=3)):
-        places = st.tuples(st.sampled_from(named_nodes), st.sampled_from(leaves))
-        for i, (node, leaf) in enumerate(draw(st.lists(places, min_size=1, max_size=2))):
-            request = Resources({VCORE: 1, PODS: 1})
-            used = sum(1 for pod in pods if pod.node == node.name)
-            if all(node.available.amount(n) > used for n in (VCORE, PODS) if n == VCORE or n in node.capacity):
-                pods.append(RunningPod(f"r{i}", node.name, leaf, request))
+    for i, (place, leaf) in enumerate(draw(_RUNNING) if running else ()):
+        node = named_nodes[place % len(named_nodes)]
+        pod = RunningPod(f"r{i}", node.name, leaves[leaf % len(leaves)], _ONE_POD)
+        taken = [p.resources for p in pods if p.node == node.name]
+        if node.counted(total([*taken, _ONE_POD])).fits_in(node.available):
+            pods.append(pod)
     return Cluster(named_nodes, tree, apps, tuple(pods))
+
+
+_RUNNING = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), max_size=2)
+
+
+@functools.cache
+def _several_nodes(most: int) -> st.SearchStrategy[list[Node]]:
+    return st.lists(nodes(), min_size=1, max_size=most)
+
+
+@functools.cache
+def _several_applications(most: int, groups: int, members: int) -> st.SearchStrategy[list[tuple[int, Application]]]:
+    body = applications(max_groups=groups, max_members=members)
+    return st.lists(st.tuples(st.integers(0, 2), body), min_size=1, max_size=most)

@@ -1,0 +1,39 @@
+"""The readable reference schedulers, by name.
+
+``schedule(cluster, policy="yunikorn")`` gives a placement and a log. A scheduler is a package beside this module with a
+function ``(cluster, **options) -> ScheduleResult``, entered in ``POLICIES``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final, Protocol
+
+from reference.cluster import Cluster
+from reference.errors import InputError
+from reference.schedulers import yunikorn
+from reference.schedulers.result import LogEntry, ScheduleResult
+
+
+class Scheduler(Protocol):
+    """A reference scheduler: places the cluster's gangs, none of which runs yet, beside the pods that do."""
+
+    def __call__(self, cluster: Cluster, **options: object) -> ScheduleResult: ...
+
+
+POLICIES: Final[Mapping[str, Scheduler]] = MappingProxyType({"yunikorn": yunikorn.schedule})
+
+
+def schedule(cluster: Cluster, policy: str = "yunikorn", **options: object) -> ScheduleResult:
+    """Run the reference scheduler ``policy`` on ``cluster`` until nothing more can be placed.
+
+    Options are the scheduler's own (``reference.schedulers.yunikorn.Options``). Raises InputError for an unknown policy
+    or a bad option.
+    """
+    if policy not in POLICIES:
+        raise InputError(repr(policy), f"one of {', '.join(POLICIES)}", where="policy")
+    return POLICIES[policy](cluster, **options)
+
+
+__all__ = ["POLICIES", "LogEntry", "ScheduleResult", "Scheduler", "schedule"]

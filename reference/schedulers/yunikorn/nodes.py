@@ -1,0 +1,135 @@
+"""Room on the nodes, and the order in which nodes are tried.
+
+Order: YuniKorn scores a node by the mean of its used shares of vcore and memory; ``fair`` tries the lowest score first,
+``binpacking`` the highest, ties by the order of the nodes in the cluster. YuniKorn computes the score in floats; here
+it is an exact fraction.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+from reference.cluster import MEMORY, PODS, VCORE, Cluster, Constraints, Resources
+from reference.schedulers.yunikorn.options import NodeOrder
+
+Pod = tuple[Resources, Constraints]
+"""What decides where a pod may go."""
+
+
+class Nodes:
+    """Free room per node, kept up to date, with the nodes sorted by score."""
+
+    def __init__(self, cluster: Cluster, order: NodeOrder) -> None:
+        # labels and taints of each node; whether it is cordoned changes, and is kept beside them
+        self.nodes = [replace(node, schedulable=True) for node in cluster.nodes]
+        self.index = {node.name: i for i, node in enumerate(cluster.nodes)}
+        self.cordoned = {node.name for node in cluster.nodes if not node.schedulable}
+        self._closed_at_start = frozenset(self.cordoned)
+        self._sign = 1 if order is NodeOrder.FAIR else -1
+        self._free: list[dict[str, int]] = [dict(node.available) for node in cluster.nodes]
+        for pod in cluster.running:
+            self._change(self.index[pod.node], pod.resources, -1)
+        self._scores = [self._score(i) for i in range(len(self.nodes))]
+        self._sorted = sorted((score, i) for i, score in enumerate(self._scores))
+        self._allowed: dict[Constraints, list[bool]] = {}
+        # pods for which no node had room; room only shrinks until something is given back, so they need no second look
+        self._no_room: set[Pod] = set()
+
+    def closed_at_start(self, node: str) -> bool:
+        """Whether the cluster itself says that ``node`` is cordoned."""
+        return node in self._closed_at_start
+
+    def free(self, node: str) -> Mapping[str, int]:
+        """What ``node`` has left, per type that it lists."""
+        return self._free[self.index[node]]
+
+    def fits(self, node: str, resources: Resources, constraints: Constraints) -> bool:
+        """Whether a pod may run on ``node`` and has room there now."""
+        i = self.index[node]
+        return self._admits(constraints)[i] and self._has_room(i, resources)
+
+    def choices(self, resources: Resources, constraints: Constraints) -> Iterator[str]:
+        """The nodes that can take a pod now, in the order in which they are tried."""
+        allowed = self._admits(constraints)
+        return (self.nodes[i].name for _, i in self._sorted if allowed[i] and self._has_room(i, resources))
+
+    def first(self, resources: Resources, constraints: Constraints) -> str | None:
+        """The node that a pod goes to now, or None."""
+        pod = (resources, constraints)
+        if pod in self._no_room:
+            return None
+        found = next(self.choices(resources, constraints), None)
+        if found is None:
+            self._no_room.add(pod)
+        return found
+
+    def take(self, node: str, resources: Resources) -> None:
+        """A pod of ``resources`` now runs on ``node``."""
+        i = self.index[node]
+        self._change(i, resources, -1)
+        self._sort_again(i)
+
+    def give(self, node: str, resources: Resources) -> None:
+        """A pod of ``resources`` has left ``node``."""
+        i = self.index[node]
+        self._change(i, resources, 1)
+        self._sort_again(i)
+        self._no_room = {pod for pod in self._no_room if not (self._admits(pod[1])[i] and self._has_room(i, pod[0]))}
+
+    def cordon(self, node: str) -> None:
+        """``node`` takes no new pods; those on it stay."""
+        self.cordoned.add(node)
+        self._allowed.clear()
+
+    def uncordon(self, node: str) -> None:
+        """``node`` takes pods again."""
+        self.cordoned.discard(node)
+        self._allowed.clear()
+        self._no_room.clear()
+
+    def why_not(self, node: str, resources: Resources, constraints: Constraints) -> str | None:
+        """The first thing that keeps a pod off ``node``, or None: a constraint, or the type that is short."""
+        i = self.index[node]
+        if node in self.cordoned:
+            return "node is cordoned"
+        reason = self.nodes[i].why_not(constraints)
+        if reason is not None:
+            return reason
+        short = next((name for name, n in self._counted(i, resources) if n > self._free[i].get(name, 0)), None)
+        return None if short is None else f"not enough {short}"
+
+    def _admits(self, constraints: Constraints) -> list[bool]:
+        allowed = self._allowed.get(constraints)
+        if allowed is None:
+            allowed = [node.name not in self.cordoned and node.admits(constraints) for node in self.nodes]
+            self._allowed[constraints] = allowed
+        return allowed
+
+    def _counted(self, i: int, resources: Resources) -> list[tuple[str, int]]:
+        limited = PODS in self.nodes[i].capacity
+        return [(name, n) for name, n in resources.items() if n > 0 and (limited or name != PODS)]
+
+    def _has_room(self, i: int, resources: Resources) -> bool:
+        free = self._free[i]
+        for name, amount in resources.items():
+            if amount > 0 and amount > free.get(name, 0) and (name != PODS or PODS in self.nodes[i].capacity):
+                return False
+        return True
+
+    def _change(self, i: int, resources: Resources, sign: int) -> None:
+        free = self._free[i]
+        for name, amount in self._counted(i, resources):
+            free[name] = free.get(name, 0) + sign * amount
+
+    def _score(self, i: int) -> Fraction:
+        capacity, free = self.nodes[i].capacity, self._free[i]
+        shares = [1 - Fraction(free[name], capacity[name]) for name in (VCORE, MEMORY) if capacity.get(name, 0) > 0]
+        return self._sign * sum(shares, Fraction(0)) / max(len(shares), 1)
+
+    def _sort_again(self, i: int) -> None:
+        del self._sorted[bisect.bisect_left(self._sorted, (self._scores[i], i))]
+        self._scores[i] = self._score(i)
+        bisect.insort(self._sorted, (self._scores[i], i))
