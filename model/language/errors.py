@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import linecache
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from types import CodeType, FrameType, TracebackType
 
-_LANGUAGE = str(Path(__file__).resolve().parent)
+_LANGUAGE = str(Path(__file__).parent) + os.sep
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +32,43 @@ class SpecError(Exception):
         super().__init__(f"{at}: {message}" if at else message)
 
 
+def is_language(code: CodeType) -> bool:
+    """Whether ``code`` is of this package, and so not the user's."""
+    return code.co_filename.startswith(_LANGUAGE)
+
+
+def user_frame(frame: FrameType) -> FrameType:
+    """``frame``, or the nearest caller that is the user's."""
+    while frame.f_back is not None and is_language(frame.f_code):
+        frame = frame.f_back
+    return frame
+
+
+def line_of(frame: FrameType) -> Location:
+    """The line that ``frame``, or its nearest caller outside this package, executes."""
+    frame = user_frame(frame)
+    return Location(frame.f_code.co_filename, frame.f_lineno)
+
+
 def where() -> Location:
     """The innermost line outside the language package: the user's line that is being executed."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_LANGUAGE):
-        frame = frame.f_back
-    return Location(frame.f_code.co_filename, frame.f_lineno)
+    return line_of(sys._getframe(1))
+
+
+def definition(code: CodeType) -> Location:
+    """The line of ``def``: that of the code object is the line of its first decorator."""
+    line = code.co_firstlineno
+    for number in range(line, line + 20):
+        if linecache.getline(code.co_filename, number).lstrip().startswith(("def ", "async def ")):
+            return Location(code.co_filename, number)
+    return Location(code.co_filename, line)
+
+
+def raised_at(traceback: TracebackType | None) -> Location | None:
+    """The innermost of the user's lines in ``traceback``."""
+    found = None
+    while traceback is not None:
+        if not is_language(traceback.tb_frame.f_code):
+            found = Location(traceback.tb_frame.f_code.co_filename, traceback.tb_lineno)
+        traceback = traceback.tb_next
+    return found

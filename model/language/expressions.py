@@ -1,7 +1,7 @@
 """Expressions: what a spec's guards, updates and properties are made of.
 
-An expression is data. It has a type (`types`), no truth value, and the operators of Python build larger ones. Engines walk
-these classes and no others:
+An expression is data. It has a type (`types`) and no truth value (`refused`), and the operators of Python build larger
+ones. Engines walk these classes and no others:
 
 ``Const Symbol Read Lookup Op Ite Quantified After``
 """
@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from model.language.errors import Location, SpecError, where
+from model.language.refused import NoPythonValue
 from model.language.types import BOOL, INT, Domain, EnumType, SortType, Type, domain_type
 
 if TYPE_CHECKING:
@@ -21,13 +22,8 @@ if TYPE_CHECKING:
 
 Operand: TypeAlias = "Expr | int | bool | enum.Enum"
 
-_NO_TRUTH = (
-    "an expression has no truth value while the spec is read. Instead of if/and/or/not, 'in', 0 < x < k or a filter in a "
-    "generator, use require(), ite(), when(), all_(), any_(), among(), implies() or & | ~"
-)
 
-
-class Expr:
+class Expr(NoPythonValue):
     """Base of all expressions. ``at`` is the user's line that built it."""
 
     __slots__ = ("at", "type")
@@ -42,11 +38,6 @@ class Expr:
     def operand(self) -> Expr:
         """The expression to use where this one is an operand (scalars note the read here)."""
         return self
-
-    def __bool__(self) -> bool:
-        raise SpecError(f"{self!r}: {_NO_TRUTH}", where())
-
-    __hash__ = object.__hash__
 
     def __add__(self, other: Operand) -> Expr:
         return arithmetic("+", self, other)
@@ -294,7 +285,9 @@ def compare(op: str, left: object, right: object) -> Expr:
     if a.type != b.type:
         raise SpecError(f"'{op}' compares {a!r}, which is {a.type}, with {b!r}, which is {b.type}", where())
     if op not in ("==", "!=") and a.type != INT and not isinstance(a.type, SortType):
-        raise SpecError(f"'{op}' orders integers or elements of an ordered sort, found {a!r}, which is {a.type}", where())
+        raise SpecError(
+            f"'{op}' orders integers or elements of an ordered sort, found {a!r}, which is {a.type}", where()
+        )
     return Op(op, BOOL, a, b)
 
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 import enum
 import inspect
 import itertools
-import typing
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, overload
 
-from model.language.errors import Location, SpecError, where
-from model.language.expressions import Const, Expr, Op, Quantified, Symbol, boolean, conjunction, free_symbols, substitute, walk
+from model.language import checks, enabling
+from model.language.errors import Location, SpecError, definition, where
+from model.language.expressions import Const, Expr, Symbol, conjunction, lift
 from model.language.mutation import edited
-from model.language.properties import Property, PropertyKind, premises
+from model.language.properties import BUILT_IN, Property, PropertyKind, premises
 from model.language.sorts import Sort, is_sort
-from model.language.tracing import Guard, Kind, Recording, Update, record
-from model.language.types import Domain, EnumType, SortType, Type, domain_type
+from model.language.tracing import Guard, Kind, Recording, Update, closed, record
+from model.language.traps import check_code
+from model.language.types import BOOL, LARGEST, Domain, EnumType, SortType, Type, domain_type
 from model.language.variables import Initial, OneOf, Scalar, Table, Value, Variable, VariableBase
 
 T = TypeVar("T")
@@ -72,7 +74,7 @@ class Cell:
 
 @dataclass(eq=False)
 class Machine:
-    """A spec: sorts, variables, actions, properties. ``parameters`` are the spec function's, filled in by the loader."""
+    """A spec: sorts, variables, actions, properties. ``parameters`` are its function's, filled in by the loader."""
 
     name: str
     doc: str = ""
@@ -101,47 +103,43 @@ class Machine:
 
         ``symmetric``: elements may be exchanged without changing the behaviour. ``ordered``: they compare with ``<``.
         """
+        closed("a sort")
         if not is_sort(sort):
             raise SpecError(f"expected a subclass of Sort, found {sort!r}", where())
         if sort in self.sorts:
             raise SpecError(f"{sort.__name__} is declared twice", where())
         if symmetric and ordered:
             raise SpecError(f"{sort.__name__}: an ordered sort is not symmetric", where())
-        if names is None:
-            if type(size) is not int or size < 1:
-                raise SpecError(f"{sort.__name__}: size is an integer of at least 1, found {size!r}", where())
-            names = [f"{sort.__name__.lower()}{i + 1}" for i in range(size)]
-        elif (size is not None and size != len(names)) or not names or len(set(names)) != len(names):
-            raise SpecError(f"{sort.__name__}: names must be different and as many as size, found {list(names)!r}", where())
-        self.sorts[sort] = SortDeclaration(sort, tuple(names), symmetric, ordered)
+        self.sorts[sort] = SortDeclaration(sort, checks.element_names(sort, size, names), symmetric, ordered)
 
     def rename(self, sort: type[Sort], names: Sequence[str]) -> None:
         """Give the elements of ``sort`` the names that people know them by; one for each, all different."""
         declared = self.sorts[sort]
-        if len(names) != declared.size or len(set(names)) != len(names):
-            raise SpecError(f"{sort.__name__}: expected {declared.size} different names, found {list(names)!r}", where())
-        self.sorts[sort] = replace(declared, names=tuple(names))
+        self.sorts[sort] = replace(declared, names=checks.element_names(sort, declared.size, names))
 
     def _declare(self, name: str, sorts: tuple[type[Sort], ...]) -> None:
+        closed("a variable or table")
         if not name.isidentifier():
             raise SpecError(f"a name is a Python identifier, found {name!r}", where())
         taken = [v.name for v in self.variables] + [t.name for t in self.tables]
         if name in taken:
             raise SpecError(f"two variables or tables are named {name}", where())
         for sort in sorts:
+            if not is_sort(sort):
+                raise SpecError(f"{name}: an index is a sort, found {sort!r}", where())
             if sort not in self.sorts:
-                raise SpecError(f"{name}: declare the sort first, with m.sort({getattr(sort, '__name__', sort)}, ...)", where())
+                raise SpecError(f"{name}: declare the sort first, with m.sort({sort.__name__}, ...)", where())
 
     @overload
     def variable(self, name: str, index: type[T], domain: Any, init: Initial) -> Variable[T]: ...
     @overload
-    def variable(self, name: str, index: tuple[type[T], type[U]], domain: Any, init: Initial) -> Variable[tuple[T, U]]: ...
+    def variable(
+        self, name: str, index: tuple[type[T], type[U]], domain: Any, init: Initial
+    ) -> Variable[tuple[T, U]]: ...
     def variable(self, name: str, index: Any, domain: Any, init: Initial) -> Variable[Any]:
-        """A variable over one sort or a pair of sorts. ``init`` is one value, `one_of`, or a (nested) list per element."""
-        sorts = index if isinstance(index, tuple) else (index,)
-        if not 1 <= len(sorts) <= 2:
-            raise SpecError(f"{name}: a variable is indexed by one or two sorts, found {len(sorts)}", where())
-        self._declare(name, sorts)
+        """A variable over one sort or a pair of sorts. ``init`` is one value, `one_of`, or a (nested) list."""
+        sorts = self._index_sorts(name, index)
+        checks.check_cells(self, name, sorts)
         variable: Variable[Any] = Variable(name, sorts, domain, init)
         self._check_initial(variable)
         self.variables.append(variable)
@@ -163,16 +161,26 @@ class Machine:
     ) -> Table[tuple[T, U]]: ...
     def constant(self, name: str, index: Any, values: Any) -> Table[Any]:
         """A table of integers that never change: ``capacity = m.constant("capacity", Node, [2, 3])``."""
-        sorts = index if isinstance(index, tuple) else (index,)
-        self._declare(name, sorts)
+        sorts = self._index_sorts(name, index)
         table: Table[Any] = Table(name, sorts, dict(self._per_element(name, sorts, values)))
         for position, value in table.values.items():
-            if type(value) is not int:
-                raise SpecError(f"{name}{list(position)}: a constant is an int, found {value!r}", where())
+            if type(value) is not int or abs(value) > LARGEST:
+                raise SpecError(
+                    f"{name}{list(position)}: a constant is an int within -2**40..2**40, found {value!r}", where()
+                )
         self.tables.append(table)
         return table
 
-    def _per_element(self, name: str, sorts: tuple[type[Sort], ...], values: Any) -> Iterator[tuple[tuple[int, ...], Any]]:
+    def _index_sorts(self, name: str, index: Any) -> tuple[type[Sort], ...]:
+        sorts = index if isinstance(index, tuple) else (index,)
+        self._declare(name, sorts)
+        if not 1 <= len(sorts) <= 2:
+            raise SpecError(f"{name} is indexed by one or two sorts, found {len(sorts)}", where())
+        return sorts
+
+    def _per_element(
+        self, name: str, sorts: tuple[type[Sort], ...], values: Any
+    ) -> Iterator[tuple[tuple[int, ...], Any]]:
         """Pairs of position and value from lists nested as the sorts are; anything else is one value for all below."""
         if not isinstance(values, (list, tuple)):
             for position in itertools.product(*(range(self.sorts[s].size) for s in sorts)):
@@ -195,7 +203,9 @@ class Machine:
         if ok and isinstance(variable.domain, range):
             ok = value in variable.domain
         if not ok:
-            raise SpecError(f"{variable.name}: initial value {value!r} is not in {describe_domain(variable.domain)}", where())
+            raise SpecError(
+                f"{variable.name}: initial value {value!r} is not in {describe_domain(variable.domain)}", where()
+            )
 
     def initial_choices(self, variable: VariableBase) -> list[tuple[tuple[int, ...], OneOf]]:
         """For each cell of ``variable``, in index order, the values it may start with."""
@@ -208,13 +218,18 @@ class Machine:
 
     def action(self, body: F) -> F:
         """Declare an action: parameters are annotated with sorts; the body calls ``require`` and writes variables."""
-        at = Location(body.__code__.co_filename, body.__code__.co_firstlineno)
-        self._check_name(body.__name__, [a.name for a in self.actions], "action", at)
+        function = checks.is_function(body, "an action")
+        at = definition(function.__code__)
+        closed(f"action {body.__name__}")
+        self._check_name(body.__name__, [a.name for a in self.actions], "actions", at)
         if self._actions_fixed_at is not None:
             raise SpecError(
-                f"action {body.__name__} comes after {self._actions_fixed_at}, which speaks of all actions; declare it before", at
+                f"action {body.__name__} comes after {self._actions_fixed_at}, which speaks of all actions; "
+                "declare it before",
+                at,
             )
-        parameters = self._parameters(body, at)
+        parameters = checks.parameters(self, function, sys._getframe(1), at)
+        check_code(function, {v.name for v in self.variables})
         recorded, result = record(body.__name__, Kind.ACTION, body, parameters)
         if result is not None:
             raise SpecError(f"action {body.__name__} returns {result!r}; an action returns nothing", at)
@@ -230,73 +245,38 @@ class Machine:
             at,
         )
         action = edited(action)
-        bound = frozenset(s.uid for s in action.symbols)
-        for guard in action.guards:
-            self._check_expression(action.name, guard.condition, bound)
-        for update in action.updates:
-            inside = bound | {s.uid for s in update.binders}
-            for expr in (update.value, update.condition, *update.indices):
-                self._check_expression(action.name, expr, inside)
+        checks.check_action(self, action)
         self.actions.append(action)
         body.__gangproof_action__ = action  # type: ignore[attr-defined]
         return body
 
-    def _parameters(self, body: Callable[..., Any], at: Location) -> tuple[Symbol, ...]:
-        caller = inspect.currentframe()
-        while caller is not None and caller.f_code.co_filename == __file__:
-            caller = caller.f_back
-        scope = {**caller.f_locals} if caller else {}
-        try:
-            hints = typing.get_type_hints(body, localns=scope)
-        except NameError as error:
-            raise SpecError(f"action {body.__name__}: {error}", at) from None
-        symbols: list[Symbol] = []
-        for name, parameter in inspect.signature(body).parameters.items():
-            sort = hints.get(name)
-            if sort is None or not is_sort(sort) or parameter.kind is not parameter.POSITIONAL_OR_KEYWORD:
-                raise SpecError(f"action {body.__name__}: parameter {name} is annotated with a sort, found {sort!r}", at)
-            if sort not in self.sorts:
-                raise SpecError(f"action {body.__name__}: declare the sort first, with m.sort({sort.__name__}, ...)", at)
-            symbols.append(sort(name))
-        return tuple(symbols)
-
     def _check_name(self, name: str, taken: list[str], kind: str, at: Location) -> None:
         if name in taken:
-            raise SpecError(f"two {kind}s are named {name}", at)
-
-    def _check_expression(self, owner: str, expr: Expr, bound: frozenset[int]) -> None:
-        """Every symbol is bound, every sort declared, every variable of this machine, and ``<`` only on ordered sorts."""
-        for symbol in free_symbols(expr, bound):
-            raise SpecError(f"{owner}: {symbol!r} is used outside the generator, loop or action that binds it", expr.at)
-        for part in walk(expr):
-            for symbol in part.symbols if isinstance(part, Quantified) else ():
-                if isinstance(symbol, Sort) and type(symbol) not in self.sorts:
-                    raise SpecError(f"{owner}: {type(symbol).__name__} is not declared in this machine", part.at)
-            if isinstance(part, Op) and part.op not in ("==", "!="):
-                self._check_ordered(owner, part)
-            variable = getattr(part, "variable", None)
-            if isinstance(variable, VariableBase) and not any(variable is v for v in self.variables):
-                raise SpecError(f"{owner}: {variable.name} belongs to another machine", part.at)
-
-    def _check_ordered(self, owner: str, part: Op) -> None:
-        kind = part.args[0].type
-        if isinstance(kind, SortType) and not self.sorts[kind.sort].ordered:
-            raise SpecError(
-                f"{owner}: {part!r} compares elements of {kind.sort.__name__}, which is not declared ordered=True", part.at
-            )
+            raise SpecError(f"two {kind} are named {name}", at)
 
     def _property(self, kind: PropertyKind, body: Callable[[], Any], into: list[Property]) -> None:
-        at = Location(body.__code__.co_filename, body.__code__.co_firstlineno)
-        taken = [p.name for p in (*self.properties, *self.terminals, *self.initial_constraints)]
-        self._check_name(body.__name__, taken, "propertie", at)
+        function = checks.is_function(body, "a property")
+        name, at = function.__name__, definition(function.__code__)
+        closed(f"property {name}")
+        self._check_name(
+            name, [p.name for p in (*self.properties, *self.terminals, *self.initial_constraints)], "properties", at
+        )
+        if name in BUILT_IN:
+            raise SpecError(f"{name} is a property that every machine has; choose another name", at)
+        if inspect.signature(function).parameters:
+            raise SpecError(
+                f"property {name} takes no parameters; speak of all elements with all_(... for a in App)", at
+            )
+        check_code(function, ())
         reads_after = Kind.STEP if kind is PropertyKind.STEP else Kind.PROPERTY
-        _, result = record(body.__name__, reads_after, body, ())
+        _, result = record(name, reads_after, function, ())
         if result is None:
-            raise SpecError(f"{body.__name__} returns nothing; it must return a boolean expression", at)
-        expr = boolean(result, body.__name__)
-        self._check_expression(body.__name__, expr, frozenset())
-        doc = inspect.cleandoc(body.__doc__ or "")
-        into.append(Property(body.__name__, doc, kind, expr, premises(expr) if kind.is_universal else (), at))
+            raise SpecError(f"{name} returns nothing; it must return a boolean expression", at)
+        if not isinstance(result, (Expr, bool, int, enum.Enum)) or (expr := lift(result)).type != BOOL:
+            raise SpecError(f"{name} must return a boolean expression, found {result!r}", at)
+        checks.check_expression(self, name, expr, frozenset())
+        doc = inspect.cleandoc(function.__doc__ or "")
+        into.append(Property(name, doc, kind, expr, premises(expr) if kind.is_universal else (), at))
 
     def always(self, body: F) -> F:
         """Holds in every reachable state."""
@@ -330,38 +310,25 @@ class Machine:
 
     def enabled(self, action: Callable[..., Any], *arguments: Symbol) -> Expr:
         """Whether ``action`` can fire: with these arguments, or with any where none are given."""
-        found = getattr(action, "__gangproof_action__", None)
-        if not isinstance(found, Action) or not any(found is a for a in self.actions):
-            raise SpecError(f"enabled() takes an action of this machine, found {action!r}", where())
-        if arguments and (
-            len(arguments) != len(found.parameters)
-            or any(a.type != p.type for a, p in zip(arguments, found.parameters, strict=True))
-        ):
-            raise SpecError(f"enabled({found.name}): expected ({', '.join(map(repr, found.parameters))})", where())
-        by: dict[int, Expr] = {p.uid: a for p, a in zip(found.parameters, arguments, strict=False)}
-        guard = substitute(found.guard, by)
-        open_symbols = tuple(s for s in found.symbols if s.uid not in by)
-        return Quantified("any", open_symbols, guard) if open_symbols else guard
+        return enabling.enabled(self._action_of(action, "enabled()"), arguments)
 
     def any_enabled(self, *, but: Sequence[Callable[..., Any]] = ()) -> Expr:
         """Whether any action can fire, those in ``but`` not counted. Every action must be declared before."""
+        left_out = [self._action_of(a, "any_enabled(but=...)") for a in but]
         self._actions_fixed_at = where()
-        left_out = [getattr(a, "__gangproof_action__", None) for a in but]
-        result: Expr = Const(False)
-        for action in self.actions:
-            if not any(action is a for a in left_out):
-                symbols, guard = action.symbols, action.guard
-                result = result | (Quantified("any", symbols, guard) if symbols else guard)
-        return result
+        return enabling.any_enabled([a for a in self.actions if not any(a is b for b in left_out)])
+
+    def _action_of(self, function: object, use: str) -> Action:
+        found = getattr(function, "__gangproof_action__", None)
+        if not isinstance(found, Action) or not any(found is a for a in self.actions):
+            raise SpecError(f"{use} takes actions of this machine, found {function!r}", where())
+        return found
 
     # ---- the machine as engines see it
 
     def finish(self) -> Machine:
         """Check what only the whole machine shows; engines call it. Returns the machine."""
-        if not self.variables:
-            raise SpecError(f"{self.name}: a spec needs at least one variable", None)
-        if not self.actions:
-            raise SpecError(f"{self.name}: a spec needs at least one action", None)
+        checks.check_whole(self)
         return self
 
     def values(self, domain: Domain) -> range:

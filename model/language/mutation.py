@@ -48,7 +48,7 @@ def edited(action: Action) -> Action:
 
 
 def mutated(build: Callable[[], Machine], *edits: Edit) -> Machine:
-    """The machine that ``build`` makes, with ``edits`` made. SpecError if an edit finds nothing to change, or too much."""
+    """The machine that ``build`` makes, with ``edits`` made. SpecError if an edit finds nothing or too much."""
     if _OPEN.edits:
         raise SpecError("a mutant is built inside another", where())
     _OPEN.edits, _OPEN.made = edits, []
@@ -56,7 +56,9 @@ def mutated(build: Callable[[], Machine], *edits: Edit) -> Machine:
         machine = build()
         for edit in edits:
             if edit not in _OPEN.made:
-                raise SpecError(f"{machine.name} has no action {edit.action}, so this changes nothing: {edit.what}", None)
+                raise SpecError(
+                    f"{machine.name} has no action {edit.action}, so this changes nothing: {edit.what}", None
+                )
     finally:
         _OPEN.edits = ()
     return machine
@@ -119,7 +121,9 @@ def _guard(action: Action, text: str) -> Guard:
     found = [g for g in action.guards if text in repr(g.condition)]
     if len(found) != 1:
         guards = "; ".join(repr(g.condition) for g in action.guards)
-        raise SpecError(f"{len(found)} guards of {action.name} contain {text!r}, expected one. It has: {guards}", action.at)
+        raise SpecError(
+            f"{len(found)} guards of {action.name} contain {text!r}, expected one. It has: {guards}", action.at
+        )
     return found[0]
 
 
@@ -127,5 +131,7 @@ def _update(action: Action, variable: str) -> Update:
     found = [u for u in action.updates if u.variable.name == variable]
     if len(found) != 1:
         names = ", ".join(u.variable.name for u in action.updates)
-        raise SpecError(f"{action.name} writes {variable} {len(found)} times, expected once. It writes: {names}", action.at)
+        raise SpecError(
+            f"{action.name} writes {variable} {len(found)} times, expected once. It writes: {names}", action.at
+        )
     return found[0]

@@ -8,6 +8,10 @@ from dataclasses import dataclass
 from model.language.errors import Location
 from model.language.expressions import Expr, Op, Quantified
 
+BUILT_IN = ("deadlock_free", "values_in_range", "one_write_per_cell")
+"""Properties that every machine has: no state without a step but the terminal ones, no value outside its domain, and no
+cell written twice in a step."""
+
 
 class PropertyKind(enum.Enum):
     """What a property claims; see the decorators of `Machine`."""

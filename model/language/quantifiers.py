@@ -1,4 +1,4 @@
-"""``sum_ count_ all_ any_ min_ max_``: they close a generator over sorts. ``first`` orders, ``enabled`` asks for a guard."""
+"""``sum_ count_ all_ any_ min_ max_`` close a generator over sorts; ``first`` is for ordered ones."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from model.language.expressions import (
     boolean,
     implies,
     integer,
+    logic,
 )
 from model.language.sorts import Sort
 from model.language.tracing import OPEN, Quantifier
@@ -32,7 +33,11 @@ def _close(kind: str, generator: object, check: Callable[[object, str], Expr]) -
     finally:
         symbols = OPEN.quantifiers.pop().symbols if OPEN.quantifiers else []
     if len(bodies) != 1 or not symbols:
-        raise SpecError(f"{kind}_ takes one generator over sorts, as in {kind}_(x[a] for a in App)", at)
+        raise SpecError(
+            f"{kind}_ takes one generator over sorts, as in {kind}_(x[a] for a in App); this one gives {len(bodies)} "
+            f"values over {len(symbols)} sorts (Python values are combined with + & |)",
+            at,
+        )
     return Quantified(kind, tuple(symbols), check(bodies[0], f"{kind}_"))
 
 
@@ -66,11 +71,13 @@ def max_(values: Iterable[Operand]) -> Expr:
     return _close("max", values, integer)
 
 
-def first(element: S, condition: Callable[[S], Expr]) -> Expr:
+def first(element: S, condition: Callable[[S], Operand]) -> Expr:
     """Whether ``element`` is the first of its (ordered) sort for which ``condition`` holds."""
-    return condition(element) & _none_before(element, condition)
+    if not isinstance(element, Sort):
+        raise SpecError(f"first() takes an element of an ordered sort, found {element!r}", where())
+    return logic("&", condition(element), _none_before(element, condition))
 
 
-def _none_before(element: S, condition: Callable[[S], Expr]) -> Expr:
+def _none_before(element: S, condition: Callable[[S], Operand]) -> Expr:
     sort = type(element)
-    return all_(implies(other < element, ~condition(other)) for other in sort)
+    return all_(implies(other < element, logic("~", condition(other))) for other in sort)

@@ -1,8 +1,8 @@
 """Sorts: the kinds of entities a spec quantifies over (applications, nodes, ...).
 
-A sort is a class; how many elements it has is said per machine. ``for a in App`` yields ONE bound variable, whatever the
-size: inside ``sum_(...)`` and its kin it is quantified over, in a ``for`` statement of an action the writes are for all
-elements. The checks here refuse, with the line, every way to iterate that would silently mean something else.
+A sort is a class; how many elements it has is said per machine. ``for a in App`` yields ONE bound variable, whatever
+the size: inside ``sum_(...)`` and its kin it is quantified over, in a ``for`` statement of an action the writes are for
+all elements. The checks here refuse, with the line, every way to iterate that would silently mean something else.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ import dis
 import sys
 from collections.abc import Iterator
 from types import FrameType
-from typing import Any, TypeVar
+from typing import NoReturn, TypeVar
 
-from model.language.errors import Location, SpecError
+from model.language.blocks import Names
+from model.language.errors import SpecError, line_of
 from model.language.expressions import Symbol
-from model.language.tracing import OPEN, Kind
+from model.language.tracing import OPEN, Kind, record
 
 S = TypeVar("S", bound="Sort")
 
-_MEANT = "'for a in {0}' is for a generator inside sum_, count_, all_, any_, min_ or max_, or for a for statement in an action"
-
-
-def _location(frame: FrameType) -> Location:
-    return Location(frame.f_code.co_filename, frame.f_lineno)
+_MEANT = (
+    "'for a in {0}' is for a generator inside sum_, count_, all_, any_, min_ or max_ or, in an action, "
+    "for a for statement"
+)
 
 
 class SortMeta(type):
@@ -33,16 +33,21 @@ class SortMeta(type):
         frame = sys._getframe(1)
         # list(App), enumerate(App), *App, zip(App, ...) reach this by other instructions than a for loop's GET_ITER
         if dis.opname[frame.f_code.co_code[frame.f_lasti]] != "GET_ITER":
-            raise SpecError(f"{cls.__name__} has no elements while the spec is read; " + _MEANT.format(cls.__name__), _location(frame))
+            message = f"{cls.__name__} has no elements while the spec is read; {_MEANT.format(cls.__name__)}"
+            raise SpecError(message, line_of(frame))
         return _one_symbol(cls)
 
     def __len__(cls) -> int:
-        frame = sys._getframe(1)
-        raise SpecError(f"len({cls.__name__}) is not known while the spec is read; use the spec's own parameter", _location(frame))
+        message = f"len({cls.__name__}) is not known while the spec is read; use the spec's own parameter"
+        raise SpecError(message, line_of(sys._getframe(1)))
 
     def __contains__(cls, item: object) -> bool:
-        frame = sys._getframe(1)
-        raise SpecError(f"'in {cls.__name__}' has no meaning in a spec; {_MEANT.format(cls.__name__)}", _location(frame))
+        message = f"'in {cls.__name__}' has no meaning in a spec; {_MEANT.format(cls.__name__)}"
+        raise SpecError(message, line_of(sys._getframe(1)))
+
+    def __getitem__(cls, item: object) -> NoReturn:
+        message = f"{cls.__name__}[...] has no meaning in a spec: elements are not numbered; take one as a parameter"
+        raise SpecError(message, line_of(sys._getframe(1)))
 
     def __bool__(cls) -> bool:
         return True
@@ -62,13 +67,14 @@ def _one_symbol(cls: type[S]) -> Iterator[S]:
     kind = frame.f_code.co_name
     symbol = cls(cls.__name__.lower())
     if kind in ("<listcomp>", "<setcomp>", "<dictcomp>"):
-        raise SpecError(f"a list, set or dict over {cls.__name__} would have one element; {_MEANT.format(cls.__name__)}", _location(frame))
+        message = f"a list, set or dict over {cls.__name__} would have one element; {_MEANT.format(cls.__name__)}"
+        raise SpecError(message, line_of(frame))
     if kind == "<genexpr>":
         if not OPEN.quantifiers or OPEN.quantifiers[-1].frame is not frame:
             raise SpecError(
                 f"this generator over {cls.__name__} is not closed by sum_, count_, all_, any_, min_ or max_ "
                 "(built-in sum, any, max, list, ... see one symbol, not the elements)",
-                _location(frame),
+                line_of(frame),
             )
         OPEN.quantifiers[-1].symbols.append(symbol)
         yield symbol
@@ -78,28 +84,29 @@ def _one_symbol(cls: type[S]) -> Iterator[S]:
 
 def _for_statement(symbol: S, frame: FrameType) -> Iterator[S]:
     recording = OPEN.recording
-    at = _location(frame)
+    at = line_of(frame)
     if recording is None or recording.kind is not Kind.ACTION or OPEN.quantifiers:
         raise SpecError(
             f"a for statement over {type(symbol).__name__} writes for all elements and belongs in an action; "
             "to compute a value use sum_, count_, all_, any_, min_ or max_",
             at,
         )
-    before: dict[str, Any] = dict(frame.f_locals)
+    names = Names(frame, record.__code__)
     recording.loops.append(symbol)
     try:
         yield symbol
     except GeneratorExit:
         recording.left_early = recording.left_early or at
+        recording.loops.pop()
         raise
     recording.loops.pop()
-    for name, value in frame.f_locals.items():
-        if name in before and value is not before[name] and value is not symbol:
-            raise SpecError(
-                f"{name} is changed inside a for statement over {type(symbol).__name__}: its body runs once, for a symbol, so "
-                f"{name} would not go through the elements; use sum_, count_, min_ or max_",
-                at,
-            )
+    name = names.changed(new_ones=False)
+    if name is not None:
+        raise SpecError(
+            f"{name} is changed inside a for statement over {type(symbol).__name__}: its body runs once, for a symbol, "
+            f"so {name} would not go through the elements; use sum_, count_, min_ or max_",
+            at,
+        )
 
 
 def is_sort(value: object) -> bool:

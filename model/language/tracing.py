@@ -1,7 +1,7 @@
 """What is being read right now: the open action or property, its loops, quantifiers and conditions.
 
-A body runs once, on symbols, and leaves data behind. Everything it calls (variables, sorts, ``require``) reports to the one
-`Recording` that is open. Nothing here survives the end of the body.
+A body runs once, on symbols, and leaves data behind. Everything it calls (variables, sorts, ``require``) reports to the
+one `Recording` that is open. Nothing here survives the end of the body.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from model.language.errors import Location, SpecError, where
+from model.language.errors import Location, SpecError, raised_at, where
 from model.language.expressions import Expr, Symbol, conjunction
 
 if TYPE_CHECKING:
@@ -62,12 +62,14 @@ class Recording:
 
     name: str
     kind: Kind
+    arguments: tuple[Symbol, ...] = ()
     guards: list[Guard] = field(default_factory=list)
     updates: list[Update] = field(default_factory=list)
     choices: list[Symbol] = field(default_factory=list)
     loops: list[Symbol] = field(default_factory=list)
     conditions: list[Expr] = field(default_factory=list)
     left_early: Location | None = None
+    unentered: dict[int, tuple[object, Location]] = field(default_factory=dict)
     late_reads: dict[int, tuple[Expr, SpecError]] = field(default_factory=dict)
 
     def note_read(self, read: Expr, variable: VariableBase) -> None:
@@ -95,6 +97,8 @@ class Recording:
         """Raise what can only be seen at the end of the body."""
         if self.left_early is not None:
             raise SpecError(f"{self.name}: a for statement over a sort was left early (break, return)", self.left_early)
+        for _, at in self.unentered.values():
+            raise SpecError(f"{self.name}: when() without 'with' does nothing; write 'with when(...):'", at)
         for _, error in self.late_reads.values():
             raise error
 
@@ -113,18 +117,26 @@ OPEN = _Open()
 
 
 def record(name: str, kind: Kind, body: Any, arguments: tuple[Symbol, ...]) -> tuple[Recording, object]:
-    """Run ``body`` on ``arguments``; what it recorded, and what it returned."""
-    if OPEN.recording is not None:
-        raise SpecError(f"{name} is declared inside {OPEN.recording.name}", where())
-    recording = Recording(name, kind)
+    """Run ``body`` on ``arguments``; what it recorded, and what it returned. Whatever it raises becomes a SpecError."""
+    recording = Recording(name, kind, arguments)
     OPEN.recording = recording
     try:
         result = body(*arguments)
         recording.finish()
+    except SpecError:
+        raise
+    except Exception as error:
+        raise SpecError(f"{name}: {type(error).__name__}: {error}", raised_at(error.__traceback__)) from error
     finally:
         OPEN.recording = None
         OPEN.quantifiers.clear()
     return recording, result
+
+
+def closed(use: str) -> None:
+    """SpecError, naming ``use``, if a body is being read: declarations do not nest."""
+    if OPEN.recording is not None:
+        raise SpecError(f"{use} is declared inside {OPEN.recording.name}; declare it before", where())
 
 
 def recording(use: str, *kinds: Kind) -> Recording:

@@ -15,6 +15,9 @@ from model.language.errors import SpecError, where
 if TYPE_CHECKING:
     from model.language.sorts import Sort
 
+LARGEST: Final = 2**40
+"""Bounds of ranges and constants: far beyond what is explored, and sums of many still fit into 64 bits."""
+
 Domain: TypeAlias = "type[bool] | type[enum.Enum] | range | type[Sort]"
 
 
@@ -82,12 +85,16 @@ def domain_type(domain: Domain) -> Type:
 def check_value_domain(domain: Any, use: str) -> Domain:
     """``domain`` if a variable or a choice may range over it, else SpecError that names ``use``."""
     if isinstance(domain, range):
-        if domain.step != 1 or len(domain) == 0:
+        if domain.step != 1 or domain.stop <= domain.start:
             raise SpecError(f"{use}: a range needs step 1 and at least one value, found {domain!r}", where())
+        if domain.start < -LARGEST or domain.stop > LARGEST + 1:
+            raise SpecError(f"{use}: a range lies within -2**40..2**40, found {domain!r}", where())
         return domain
     if domain is bool:
         return bool
     if isinstance(domain, type) and issubclass(domain, enum.Enum):
+        if issubclass(domain, enum.Flag):
+            raise SpecError(f"{use}: {domain.__name__} is a Flag, whose members combine; use one bool each", where())
         if not list(domain):
             raise SpecError(f"{use}: the enum {domain.__name__} has no members", where())
         return domain

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeAlias, TypeVar
 
 from model.language.errors import Location, SpecError, where
 from model.language.expressions import Expr, Lookup, Operand, Read, Symbol, integer, lift
@@ -34,16 +34,53 @@ def one_of(*values: Value) -> OneOf:
 Initial: TypeAlias = "Value | OneOf | list[Any] | tuple[Any, ...]"
 
 
-@dataclass(frozen=True, slots=True)
-class Addition:
-    """What ``x[i] += e`` hands to ``__setitem__``."""
+class Addition(Expr):
+    """What ``x[i] += e`` hands to ``__setitem__``; it has no other use."""
 
-    read: Read
-    amount: Expr
+    __slots__ = ("amount", "read")
+
+    def __init__(self, read: Read, amount: Expr) -> None:
+        super().__init__(read.type)
+        self.read = read
+        self.amount = amount
+
+    def operand(self) -> Expr:
+        raise SpecError(
+            f"+= and -= add to a cell; for a Python name that holds {self.read!r} write name = name + ...", where()
+        )
+
+    def __repr__(self) -> str:
+        return f"{self.read!r} += {self.amount!r}"
+
+
+class _NoValue:
+    """What has no value before it is indexed: each use of it as one is an error while a spec is read."""
+
+    name: str
+
+    if not TYPE_CHECKING:  # to a type checker such a use stays the mistake that it is
+
+        def _misused(self, how: str) -> NoReturn:
+            raise SpecError(f"{self.name} is {how} without its index; write {self.name}[...]", where())
+
+        def __eq__(self, other):
+            return NotImplemented if OPEN.recording is None else self._misused("compared")
+
+        def __ne__(self, other):
+            return NotImplemented if OPEN.recording is None else self._misused("compared")
+
+        def __hash__(self):
+            return object.__hash__(self) if OPEN.recording is None else self._misused("looked up")
+
+        def __bool__(self):
+            return True if OPEN.recording is None else self._misused("used as a truth value")
+
+        def __iter__(self):
+            raise SpecError(f"{self.name} is indexed by elements ({self.name}[a]), it cannot be iterated", where())
 
 
 class VariableBase:
-    """A named array of cells over 0, 1 or 2 sorts, each in ``domain``. ``initial`` gives one OneOf per cell, in index order."""
+    """A named array of cells over 0, 1 or 2 sorts, each in ``domain``; ``initial`` has a value for each."""
 
     def __init__(self, name: str, sorts: tuple[type[Sort], ...], domain: Domain, initial: Initial) -> None:
         self.name = name
@@ -54,6 +91,12 @@ class VariableBase:
 
     def __repr__(self) -> str:
         return self.name
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if OPEN.recording is not None and not (name == "next" and not self.sorts):
+            how = f"{self.name}[...] = ..." if self.sorts else f"{self.name}.next = ..."
+            raise SpecError(f"{self.name}.{name} cannot be set; a write is {how}", where())
+        super().__setattr__(name, value)
 
     def _indices(self, index: object) -> tuple[Expr, ...]:
         return check_indices(self.name, self.sorts, index)
@@ -83,7 +126,7 @@ class VariableBase:
         current.write(self, indices, False, expr)
 
 
-class Variable(VariableBase, Generic[I]):
+class Variable(_NoValue, VariableBase, Generic[I]):
     """A variable over one or two sorts: ``x[a]``, ``x[a, n]``; in an action also ``x[a] = e``, ``x[a] += e``."""
 
     def __getitem__(self, index: I) -> Expr:
@@ -92,12 +135,9 @@ class Variable(VariableBase, Generic[I]):
     def __setitem__(self, index: I, value: Operand) -> None:
         self._write(self._indices(index), value)
 
-    def __iter__(self) -> Any:
-        raise SpecError(f"{self.name} is indexed by elements ({self.name}[a]), it cannot be iterated", where())
-
 
 class Scalar(VariableBase, Expr):
-    """A variable that is one cell: read it by its name, write it in an action with ``x.next = e`` or ``x.next += e``."""
+    """A variable that is one cell: read by its name, written in an action with ``x.next = e`` or ``x.next += e``."""
 
     __slots__ = ()
 
@@ -107,6 +147,12 @@ class Scalar(VariableBase, Expr):
 
     def operand(self) -> Expr:
         return self._read(())
+
+    def __iadd__(self, _: Operand) -> NoReturn:
+        raise SpecError(f"{self.name} is a variable; write {self.name}.next += ...", where())
+
+    def __isub__(self, _: Operand) -> NoReturn:
+        raise SpecError(f"{self.name} is a variable; write {self.name}.next -= ...", where())
 
     @property
     def next(self) -> Expr:
@@ -118,7 +164,7 @@ class Scalar(VariableBase, Expr):
         self._write((), value)
 
 
-class Table(Generic[I]):
+class Table(_NoValue, Generic[I]):
     """A constant integer per element, or per pair of elements."""
 
     def __init__(self, name: str, sorts: tuple[type[Sort], ...], values: Mapping[tuple[int, ...], int]) -> None:
@@ -138,8 +184,11 @@ def check_indices(name: str, sorts: tuple[type[Sort], ...], index: object) -> tu
         raise SpecError(f"{name} is indexed by [{wanted}], found {len(given)} indices", where())
     for each, sort in zip(given, sorts, strict=True):
         if not isinstance(each, Symbol) or each.type != SortType(sort):
-            found = each.type if isinstance(each, Expr) else repr(each)
-            raise SpecError(f"{name} is indexed by [{wanted}], found {found} where an element of {sort.__name__} belongs", where())
+            found = f"{each!r}, which is {each.type}," if isinstance(each, Expr) else repr(each)
+            if isinstance(each, Expr) and each.type == SortType(sort):
+                found = f"the expression {each!r}"
+            belongs = f"a parameter, choice or bound variable of {sort.__name__} belongs"
+            raise SpecError(f"{name} is indexed by [{wanted}], found {found} where {belongs}", where())
     return given
 
 
