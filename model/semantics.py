@@ -1,9 +1,9 @@
 """The meaning of a machine: small, slow, obvious. Every engine is tested against this file.
 
-A state is a tuple of raw integers, one per cell, in the order of ``machine.cells()``. A step of an action instance reads the
-state before it, everywhere; the new value of a cell is what was assigned to it, or its old value plus all that was added to
-it, or its old value. A step that assigns one cell twice, that assigns and adds to one cell, or that leaves a domain is a
-fault: it has no state after it, and it is a violation.
+A state is a tuple of raw integers, one per cell, in the order of ``machine.cells()``. A step of an action instance
+reads the state before it, everywhere; the new value of a cell is what was assigned to it, or its old value plus all
+that was added to it, or its old value. A step that assigns one cell twice, that assigns and adds to one cell, or that
+leaves a domain is a fault: it has no state after it, and it is a violation.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from model.language import (
     PropertyKind,
     Quantified,
     Read,
+    SpecError,
     Symbol,
     describe_domain,
 )
@@ -106,17 +107,24 @@ class Semantics:
             yield {s.uid: v for s, v in zip(symbols, values, strict=True)}
 
     def initial_states(self) -> list[State]:
-        """Every initial state, in order."""
+        """Every initial state, in order. SpecError if there is none: then every claim would hold of nothing."""
         choices = [
             sorted({Const(v).raw for v in one_of.values})
             for variable in self.machine.variables
             for _, one_of in self.machine.initial_choices(variable)
         ]
-        return [
+        constraints = self.machine.initial_constraints
+        states = [
             state
             for state in itertools.product(*choices)
-            if all(self.evaluate(c.condition, state, {}) for c in self.machine.initial_constraints)
+            if all(self.evaluate(c.condition, state, {}) for c in constraints)
         ]
+        if not states:
+            names = ", ".join(c.name for c in constraints)
+            raise SpecError(
+                f"{self.machine.name} has no initial state: no combination satisfies {names}", constraints[0].at
+            )
+        return states
 
     def is_enabled(self, instance: Instance, state: State) -> bool:
         """Whether every conjunct of the guard holds."""
@@ -136,9 +144,9 @@ class Semantics:
                 position = tuple(self.evaluate(i, state, env) for i in update.indices)
                 cell = self.index[update.variable.name, position]
                 if cell in assigned or (cell in touched and not update.adds):
-                    other = touched[cell]
-                    name = self.machine.show_cell(self.cells[cell])
-                    return Fault(FaultKind.WRITE, f"{name} is written at line {other.line} and line {update.at.line}", update.at)
+                    name, lines = self.machine.show_cell(self.cells[cell]), sorted((touched[cell].line, update.at.line))
+                    message = f"{name} is written at line {lines[0]} and line {lines[1]}"
+                    return Fault(FaultKind.WRITE, message, update.at)
                 touched[cell] = update.at
                 value = self.evaluate(update.value, state, env)
                 if update.adds:
@@ -182,8 +190,13 @@ class Semantics:
                 return f"step {number}: {step.call} is not enabled"
             result = self.fire(instance, state)
             if isinstance(result, Fault):
-                last = number == len(trace.steps)
-                return None if last and step.fault is not None else f"step {number}: {result.message}"
+                if number < len(trace.steps) or step.fault is None:
+                    return f"step {number}: {result.message}"
+                if step.fault != result.message:
+                    return f"step {number}: the trace tells of another fault: {step.fault}"
+                if named_state(self.machine, state) != step.state:
+                    return f"step {number}: a faulty step has no state after it, the trace must repeat the one before"
+                return None
             if step.fault is not None:
                 return f"step {number}: the trace tells of a fault, there is none: {step.fault}"
             if named_state(self.machine, result) != step.state:
@@ -241,9 +254,10 @@ _FOLD: dict[str, Callable[[list[int]], int]] = {
 class Explored:
     """Every reachable state, found the slow way.
 
-    ``distance``: steps from an initial state, in the order found. ``violated``: for each property that is violated, the
-    length of a shortest trace to the violation, built-in properties included (``deadlock_free``, `FaultKind`);
-    ``reached``: the shortest trace to each `sometimes`. ``unreached_premises``: properties of which a premise never holds.
+    ``distance``: steps from an initial state, in the order found. ``violated``: for each property that is violated,
+    the length of a shortest trace to the violation, built-in properties included (``deadlock_free``, `FaultKind`);
+    ``reached``: the shortest trace to each `sometimes`. ``unreached_premises``: properties of which a premise never
+    holds.
     """
 
     distance: dict[State, int] = field(default_factory=dict)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -65,7 +66,7 @@ class Trace:
         states = [self.initial, *(s.state for s in self.steps)]
         return [
             {name: (before[name], value) for name, value in after.items() if before[name] != value}
-            for before, after in zip(states, states[1:], strict=False)
+            for before, after in itertools.pairwise(states)
         ]
 
     def to_json(self) -> list[dict[str, Any]]:
@@ -128,6 +129,4 @@ def _row(number: str, call: str, words: list[str], left: int, right: int) -> lis
     height = max(len(cells), len(calls))
     cells += [""] * (height - len(cells))
     calls += [""] * (height - len(calls))
-    return [
-        f"{number if i == 0 else '':>4}  {calls[i]:<{left}}  {cells[i]}".rstrip() for i in range(height)
-    ]
+    return [f"{number if i == 0 else '':>4}  {calls[i]:<{left}}  {cells[i]}".rstrip() for i in range(height)]

@@ -46,8 +46,8 @@ class PropertyVerdict:
 class Coverage:
     """What an exploration covered. ``complete`` is false when a budget ran out; ``budget`` says which, in words.
 
-    ``transitions`` counts enabled action instances over all expanded states; ``depth`` is the steps to the farthest state;
-    ``bytes_per_state`` is all memory of the exploration over the states; times in seconds.
+    ``transitions`` counts enabled action instances over all expanded states; ``depth`` is the steps to the farthest
+    state; ``bytes_per_state`` is all memory of the exploration over the states; times in seconds.
     """
 
     distinct_states: int
@@ -100,7 +100,7 @@ class Verdict:
         raise KeyError(f"{self.spec} has no property {name!r}; it has {', '.join(p.name for p in self.properties)}")
 
     def to_json(self) -> dict[str, Any]:
-        """The JSON of ``gangproof check``; ``trace`` is the shortest counterexample, empty where nothing is violated."""
+        """The JSON of ``gangproof check``; ``trace`` is the shortest counterexample, empty if nothing is violated."""
         shown = self.first_violation
         return {
             "spec": self.spec,

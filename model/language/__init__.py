@@ -14,9 +14,9 @@
         ...
         return m
 
-A body is run once, on symbols, and leaves data: parameters, guards, updates (`machine`). `model.semantics` says what the
-data means. Start reading at `machine`; `tracing` records; `sorts`, `refused`, `blocks`, `traps` and `checks` keep Python
-from meaning something else.
+A body is run once, on symbols, and leaves data: parameters, guards, updates (`machine`). `model.semantics` says what
+the data means. Start reading at `machine`; `tracing` records; `sorts`, `refused`, `blocks`, `traps` and `checks` keep
+Python from meaning something else.
 """
 
 from model.language.errors import Location, SpecError

@@ -88,6 +88,9 @@ class Machine:
     initial_constraints: list[Property] = field(default_factory=list, init=False)
     _actions_fixed_at: Location | None = field(default=None, init=False)
 
+    def __repr__(self) -> str:
+        return f"<Machine {self.name}>"
+
     # ---- declarations
 
     def sort(

@@ -65,7 +65,7 @@ class Sort(Symbol, metaclass=SortMeta):
 def _one_symbol(cls: type[S]) -> Iterator[S]:
     frame = sys._getframe(1)
     kind = frame.f_code.co_name
-    symbol = cls(cls.__name__.lower())
+    symbol = cls(_loop_name(frame) or cls.__name__.lower())
     if kind in ("<listcomp>", "<setcomp>", "<dictcomp>"):
         message = f"a list, set or dict over {cls.__name__} would have one element; {_MEANT.format(cls.__name__)}"
         raise SpecError(message, line_of(frame))
@@ -80,6 +80,21 @@ def _one_symbol(cls: type[S]) -> Iterator[S]:
         yield symbol
     else:
         yield from _for_statement(symbol, frame)
+
+
+def _loop_name(frame: FrameType) -> str | None:
+    """The name that the loop which ``frame`` runs gives its values: the author's own word for the symbol."""
+    code = frame.f_code.co_code
+    after = frame.f_lasti + 2
+    operation, argument = dis.opname[code[after]], code[after + 1]
+    if operation == "STORE_FAST":
+        return frame.f_code.co_varnames[argument]
+    if operation == "STORE_DEREF":  # 3.11 numbers locals, cells and free names together
+        names = frame.f_code.co_varnames
+        cells = [n for n in frame.f_code.co_cellvars if n not in names]
+        every = (*names, *cells, *frame.f_code.co_freevars)
+        return every[argument] if argument < len(every) else None
+    return None
 
 
 def _for_statement(symbol: S, frame: FrameType) -> Iterator[S]:
