@@ -14,7 +14,7 @@ everything else (``pods``, ...)                       a plain count
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import ItemsView, Iterable, Iterator, Mapping
 from typing import Final
 
 VCORE: Final = "vcore"
@@ -47,6 +47,13 @@ class Resources(Mapping[str, int]):
 
     def __len__(self) -> int:
         return len(self._amounts)
+
+    def items(self) -> ItemsView[str, int]:
+        """Names and amounts; the dictionary's own view, several times faster than the one that Mapping makes."""
+        return self._amounts.items()
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._amounts
 
     def __hash__(self) -> int:
         return self._hash

@@ -91,7 +91,7 @@ def stopped_by_gate(core: Core, app: TrackedApplication) -> Shortage | None:
     if app.begun or core.options.gate is Gate.NONE:
         return None
     with_owed = core.options.gate is Gate.RESERVES
-    return core.queues.shortage(app.leaf, app.application.placeholder_ask, with_owed=with_owed)
+    return core.queues.shortage(app.leaf, app.ask, with_owed=with_owed)
 
 
 def _too_many(core: Core, app: TrackedApplication) -> bool:

@@ -17,6 +17,8 @@ from reference.schedulers.yunikorn.options import NodeOrder
 
 Pod = tuple[Resources, Constraints]
 """What decides where a pod may go."""
+Want = list[tuple[str, int]]
+"""Amounts above 0 that a pod asks for."""
 
 
 class Nodes:
@@ -30,6 +32,8 @@ class Nodes:
         self._closed_at_start = frozenset(self.cordoned)
         self._sign = 1 if order is NodeOrder.FAIR else -1
         self._free: list[dict[str, int]] = [dict(node.available) for node in cluster.nodes]
+        self._lists_pods = [PODS in node.capacity for node in cluster.nodes]
+        self._wants: dict[Resources, tuple[Want, Want]] = {}
         for pod in cluster.running:
             self._change(self.index[pod.node], pod.resources, -1)
         self._scores = [self._score(i) for i in range(len(self.nodes))]
@@ -49,12 +53,12 @@ class Nodes:
     def fits(self, node: str, resources: Resources, constraints: Constraints) -> bool:
         """Whether a pod may run on ``node`` and has room there now."""
         i = self.index[node]
-        return self._admits(constraints)[i] and self._has_room(i, resources)
+        return self._admits(constraints)[i] and self._has_room(i, self._wanted(resources))
 
     def choices(self, resources: Resources, constraints: Constraints) -> Iterator[str]:
         """The nodes that can take a pod now, in the order in which they are tried."""
-        allowed = self._admits(constraints)
-        return (self.nodes[i].name for _, i in self._sorted if allowed[i] and self._has_room(i, resources))
+        allowed, wants = self._admits(constraints), self._wanted(resources)
+        return (self.nodes[i].name for _, i in self._sorted if allowed[i] and self._has_room(i, wants))
 
     def first(self, resources: Resources, constraints: Constraints) -> str | None:
         """The node that a pod goes to now, or None."""
@@ -77,7 +81,7 @@ class Nodes:
         i = self.index[node]
         self._change(i, resources, 1)
         self._sort_again(i)
-        self._no_room = {pod for pod in self._no_room if not (self._admits(pod[1])[i] and self._has_room(i, pod[0]))}
+        self._no_room = {pod for pod in self._no_room if not self.fits(node, *pod)}
 
     def cordon(self, node: str) -> None:
         """``node`` takes no new pods; those on it stay."""
@@ -98,7 +102,8 @@ class Nodes:
         reason = self.nodes[i].why_not(constraints)
         if reason is not None:
             return reason
-        short = next((name for name, n in self._counted(i, resources) if n > self._free[i].get(name, 0)), None)
+        wants = self._wanted(resources)[self._lists_pods[i]]
+        short = next((name for name, amount in wants if amount > self._free[i].get(name, 0)), None)
         return None if short is None else f"not enough {short}"
 
     def _admits(self, constraints: Constraints) -> list[bool]:
@@ -108,20 +113,24 @@ class Nodes:
             self._allowed[constraints] = allowed
         return allowed
 
-    def _counted(self, i: int, resources: Resources) -> list[tuple[str, int]]:
-        limited = PODS in self.nodes[i].capacity
-        return [(name, n) for name, n in resources.items() if n > 0 and (limited or name != PODS)]
+    def _wanted(self, resources: Resources) -> tuple[Want, Want]:
+        """What counts on a node that does not list ``pods``, and on one that does (``Node.counted``)."""
+        wants = self._wants.get(resources)
+        if wants is None:
+            every = [(name, amount) for name, amount in resources.items() if amount > 0]
+            wants = self._wants[resources] = ([want for want in every if want[0] != PODS], every)
+        return wants
 
-    def _has_room(self, i: int, resources: Resources) -> bool:
+    def _has_room(self, i: int, wants: tuple[Want, Want]) -> bool:
         free = self._free[i]
-        for name, amount in resources.items():
-            if amount > 0 and amount > free.get(name, 0) and (name != PODS or PODS in self.nodes[i].capacity):
+        for name, amount in wants[self._lists_pods[i]]:  # noqa: SIM110  # the innermost loop: all() costs twice as much
+            if amount > free.get(name, 0):
                 return False
         return True
 
     def _change(self, i: int, resources: Resources, sign: int) -> None:
         free = self._free[i]
-        for name, amount in self._counted(i, resources):
+        for name, amount in self._wanted(resources)[self._lists_pods[i]]:
             free[name] = free.get(name, 0) + sign * amount
 
     def _score(self, i: int) -> Fraction:

@@ -68,9 +68,10 @@ class GroupCount:
 class TrackedApplication:
     """One submitted application.
 
-    ``order`` sorts applications of a leaf: submission time, then arrival. ``reserved`` is the sum of all placeholders
-    ever allocated. ``being_killed``: the placeholder timer has fired, releases are not all confirmed;
-    ``being_cleaned``: the same for the waiting timer. ``counted``: it counts against maxapplications.
+    ``order`` sorts applications of a leaf: submission time, then arrival. ``ask`` is its placeholderAsk (Y4),
+    ``reserved`` the sum of all placeholders ever allocated. ``being_killed``: the placeholder timer has fired, releases
+    are not all confirmed; ``being_cleaned``: the same for the waiting timer. ``counted``: it counts against
+    maxapplications.
     """
 
     application: Application
@@ -81,7 +82,8 @@ class TrackedApplication:
     unschedulable: set[int] = field(default_factory=set)  # real asks for which a replacement found no node
     placeholders: dict[int, Allocation] = field(default_factory=dict)
     reals: dict[int, Allocation] = field(default_factory=dict)
-    groups: dict[str, GroupCount] = field(default_factory=dict)
+    groups: dict[str, GroupCount] = field(init=False)
+    ask: Resources = field(init=False)
     reserved: Resources = NOTHING
     being_killed: bool = False
     being_cleaned: bool = False
@@ -91,6 +93,7 @@ class TrackedApplication:
 
     def __post_init__(self) -> None:
         self.groups = {group.name: GroupCount() for group in self.application.task_groups}
+        self.ask = self.application.placeholder_ask
 
     @property
     def name(self) -> str:
@@ -117,7 +120,7 @@ class TrackedApplication:
     @property
     def whole(self) -> bool:
         """Whether placeholderAsk was reserved in full. The core knows that total, not the size of a group (Y4, Y15)."""
-        return self.reserved == self.application.placeholder_ask
+        return self.reserved == self.ask
 
     @property
     def is_reserving(self) -> bool:
@@ -160,4 +163,4 @@ class TrackedApplication:
         """What it still has to take once it has begun to reserve; ``NOTHING`` before, after, and once given up."""
         if not self.begun or not self.is_reserving or self.being_killed:
             return NOTHING
-        return self.application.placeholder_ask - self.reserved
+        return self.ask - self.reserved
