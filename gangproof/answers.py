@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from reference.cluster import Cluster, Placement
+from reference.cluster import Placement
 from reference.validate import Violation
 
 
@@ -38,9 +38,3 @@ def percent(value: Fraction) -> str:
     if 0 < value < Fraction(1, 1000):
         return "< 0.1 %"
     return f"{float(value * 100):.1f} %"
-
-
-def weight_of(cluster: Cluster, placement: Placement) -> int:
-    """What the admitted gangs are worth."""
-    admitted = set(placement.admitted)
-    return sum(a.weight for a in cluster.applications if a.name in admitted)

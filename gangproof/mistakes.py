@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import click
+
 from model.language import SpecError
 from reference.errors import InputError
 from solver_placement.problem import ProblemTooLarge
 from specs.loading import SpecLoadError
 
 USER_MISTAKES: tuple[type[Exception], ...] = (InputError, ProblemTooLarge, SpecError, SpecLoadError)
+
+
+def known_policy(name: str) -> None:
+    """A click error for a policy that no reference scheduler has."""
+    from reference.schedulers import POLICIES
+
+    if name not in POLICIES:
+        raise click.BadParameter(f"--policy is one of {', '.join(POLICIES)}, found {name!r}")

@@ -26,7 +26,9 @@ def verdict_text(machine: Machine, verdict: Verdict, shown: str | None = None) -
     if trace_of is not None:
         parts += ["", *_trace(machine, trace_of)]
     others = [
-        p.name for p in verdict.properties if p.outcome is Outcome.VIOLATED and (trace_of is None or p.name != trace_of.name)
+        p.name
+        for p in verdict.properties
+        if p.outcome is Outcome.VIOLATED and (trace_of is None or p.name != trace_of.name)
     ]
     if others:
         parts += ["", paragraph(f"Also violated: {', '.join(others)}; --property NAME shows the trace.")]
@@ -39,7 +41,11 @@ def _headline(verdict: Verdict) -> str:
     cost = f"{c.seconds:.2f} s, compiled in {c.compile_seconds:.2f} s, {c.bytes_per_state:.0f} bytes a state"
     outcome = verdict.outcome
     reason = ""
-    if outcome is Outcome.VIOLATED and verdict.first_violation is not None and verdict.first_violation.trace is not None:
+    if (
+        outcome is Outcome.VIOLATED
+        and verdict.first_violation is not None
+        and verdict.first_violation.trace is not None
+    ):
         steps = len(verdict.first_violation.trace)
         reason = f" {verdict.first_violation.name}, shortest trace {steps} step{'' if steps == 1 else 's'}"
     elif outcome is Outcome.UNKNOWN:

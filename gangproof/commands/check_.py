@@ -13,7 +13,9 @@ from gangproof.progress import Bar
 @click.argument("parameters", nargs=-1, metavar="[NAME=VALUE]...")
 @click.option("--max-states", type=click.IntRange(min=1), help="Stop, with UNKNOWN, past this many distinct states.")
 @click.option("--max-memory", metavar="SIZE", help="Stop, with UNKNOWN, past this much memory (e.g. 512M, 4G).")
-@click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), help="Stop, with UNKNOWN, after so many seconds.")
+@click.option(
+    "--time-limit", type=click.FloatRange(min=0, min_open=True), help="Stop, with UNKNOWN, after so many seconds."
+)
 @click.option("--stop-at-first", is_flag=True, help="Stop at the first violation.")
 @click.option("--property", "shown", metavar="NAME", help="Show the trace of this property.")
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")

@@ -14,8 +14,16 @@ from gangproof.output import paragraph, print_json, warn
 @cluster_input
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write the page here.")
 @click.option("--policy", default="yunikorn", show_default=True, help="Which reference scheduler to compare.")
-@click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True, help="Solver seconds.")
-@click.option("--check-time-limit", type=click.FloatRange(min=0, min_open=True), default=30.0, show_default=True, help="Seconds a check.")
+@click.option(
+    "--time-limit", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True, help="Solver seconds."
+)
+@click.option(
+    "--check-time-limit",
+    type=click.FloatRange(min=0, min_open=True),
+    default=30.0,
+    show_default=True,
+    help="Seconds a check.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
 def command(
     paths: tuple[str, ...],
@@ -31,13 +39,12 @@ def command(
 
     Exit status: 0 the review was made (whatever it found), 1 the independent judge refuses a placement, 2 bad input.
     """
+    from gangproof.mistakes import known_policy
     from gangproof.review.build import Budget, build
     from gangproof.review.page import render
     from gangproof.review.summary import review_json, review_text
-    from reference.schedulers import POLICIES
 
-    if policy not in POLICIES:
-        raise click.BadParameter(f"--policy is one of {', '.join(POLICIES)}, found {policy!r}")
+    known_policy(policy)
     if output is None and not as_json:
         output = Path("report.html")
     if output is not None and not output.parent.is_dir():

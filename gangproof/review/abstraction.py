@@ -81,9 +81,15 @@ def _scope(cluster: Cluster, top: Queue, below: list[Application]) -> _Scope:
     if not limit:
         limit = total(cluster.free(n) for n in cluster.nodes)
         limit_name = "the nodes together, as no queue has a maximum"
-    gangs = _take_turns([[a for a in below if a.queue == leaf] for leaf in kept]) if hierarchy else below_of(below, kept)
-    notes += [f"gang {a.name}: only {MOST_GANGS} gangs are modelled" for a in below if a.queue in kept and a not in gangs]
-    return _Scope(top.name, tuple(gangs), limit, limit_name, hierarchy and len({a.queue for a in gangs}) > 1, tuple(notes))
+    gangs = (
+        _take_turns([[a for a in below if a.queue == leaf] for leaf in kept]) if hierarchy else below_of(below, kept)
+    )
+    notes += [
+        f"gang {a.name}: only {MOST_GANGS} gangs are modelled" for a in below if a.queue in kept and a not in gangs
+    ]
+    return _Scope(
+        top.name, tuple(gangs), limit, limit_name, hierarchy and len({a.queue for a in gangs}) > 1, tuple(notes)
+    )
 
 
 def below_of(below: list[Application], kept: list[str]) -> list[Application]:
@@ -140,7 +146,10 @@ def _abstract(cluster: Cluster, scope: _Scope) -> Abstraction:
     ]
     mapping.append((f"{scope.limit_name}: {resource} {show_amount(resource, scope.limit[resource])}", f"quota {quota}"))
     mapping.append(
-        (f"{len(cluster.nodes)} nodes with {resource} {show_amount(resource, room)} free", f"capacity {_shown(capacities)}")
+        (
+            f"{len(cluster.nodes)} nodes with {resource} {show_amount(resource, room)} free",
+            f"capacity {_shown(capacities)}",
+        )
     )
     mapping.append((f"sort policy {policy.value}", f"policy {policy.value}, queues {queues.value}"))
     return Abstraction(

@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from gangproof.answers import percent, weight_of
 from gangproof.review.abstraction import Abstraction, abstractions
 from gangproof.review.pictures import NodePicture, gang_colours, node_pictures, show_resources
 from model.explore import explore
 from model.verdict import Verdict
 from reference.cluster import Application, Cluster, Placement
 from reference.schedulers import schedule
-from reference.validate import validate
 from solver_placement import Solution, Status
 from solver_placement.compare import compare
 
@@ -133,9 +131,8 @@ def build(
     )
     (row,) = comparison.policies
     solution = comparison.solution
-    greedy = Greedy(row.placement, weight_of(cluster, row.placement))
-    refusals = [f"{policy}: {v}" for v in validate(cluster, greedy.placement)]
-    refusals += [f"optimal: {v}" for v in validate(cluster, solution.placement)]
+    greedy = Greedy(row.placement, row.objective.weight)
+    refusals = [f"{policy}: {v}" for v in row.refusals] + [f"optimal: {v}" for v in comparison.solution_refusals]
     waiting = _waiting(cluster, greedy.placement, solution.placement)
     witness = comparison.witness
     proved = "OPTIMAL" if solution.status is Status.OPTIMAL else "best found"
@@ -171,7 +168,9 @@ def _check(abstraction: Abstraction, budget: Budget) -> Check:
     if not c.complete:
         covered += f" Not every state was covered: {c.budget}."
     worst = verdict.first_violation
-    headline = f"{worst.name} is violated" if worst else f"{len(verdict.properties)} properties, {c.distinct_states:,} states"
+    headline = (
+        f"{worst.name} is violated" if worst else f"{len(verdict.properties)} properties, {c.distinct_states:,} states"
+    )
     return Check(abstraction, verdict, headline, covered, _counterexample(abstraction, verdict))
 
 
@@ -181,7 +180,9 @@ def _counterexample(abstraction: Abstraction, verdict: Verdict) -> Counterexampl
         return None
     declared = next((p for p in abstraction.machine.properties if p.name == worst.name), None)
     rows = tuple(
-        TraceRow(number, step.call, tuple(Change(cell, _text(a), _text(b)) for cell, (a, b) in changed.items()), step.fault)
+        TraceRow(
+            number, step.call, tuple(Change(cell, _text(a), _text(b)) for cell, (a, b) in changed.items()), step.fault
+        )
         for number, (step, changed) in enumerate(zip(worst.trace.steps, worst.trace.changes(), strict=True), 1)
     )
     return Counterexample(worst.name, declared.doc if declared else worst.how, rows)
@@ -205,7 +206,9 @@ def _side(title: str, cluster: Cluster, placement: Placement, colours: dict[str,
 
 
 def _left_out(count: int, limit: int, what: str) -> str:
-    return f"{count - limit:,} more {what} are not shown; the JSON of gangproof compare has them." if count > limit else ""
+    return (
+        f"{count - limit:,} more {what} are not shown; the JSON of gangproof compare has them." if count > limit else ""
+    )
 
 
 def _waiting(cluster: Cluster, greedy: Placement, optimal: Placement) -> list[Waiting]:
@@ -222,4 +225,4 @@ def _waiting(cluster: Cluster, greedy: Placement, optimal: Placement) -> list[Wa
     ]
 
 
-__all__ = ["Budget", "Review", "build", "percent"]
+__all__ = ["Budget", "Review", "build"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from reference.cluster import MEMORY, PODS, VCORE, Cluster, Node, Placement, Resources, total
 
@@ -45,6 +46,15 @@ class NodePicture:
     note: str
 
 
+class _Content(NamedTuple):
+    """What makes two nodes look the same: (application, task group, count) held, capacity, other use, not cordoned."""
+
+    pods: tuple[tuple[str, str, int], ...]
+    capacity: Resources
+    other: Resources
+    schedulable: bool
+
+
 def node_pictures(cluster: Cluster, placement: Placement, colours: Mapping[str, str]) -> list[NodePicture]:
     """The pictures of all nodes: busiest first, nodes with the same content together."""
     groups = {(a.name, g.name): g for a in cluster.applications for g in a.task_groups}
@@ -55,13 +65,13 @@ def node_pictures(cluster: Cluster, placement: Placement, colours: Mapping[str, 
     running: dict[str, list[Resources]] = {}
     for pod in cluster.running:
         running.setdefault(pod.node, []).append(pod.resources)
-    alike: dict[tuple[object, ...], list[Node]] = {}
+    alike: dict[_Content, list[Node]] = {}
     for node in cluster.nodes:
         other = node.occupied + total(running.get(node.name, []))
-        alike.setdefault((tuple(held.get(node.name, [])), node.capacity, other, node.schedulable), []).append(node)
+        content = _Content(tuple(held.get(node.name, [])), node.capacity, other, node.schedulable)
+        alike.setdefault(content, []).append(node)
     pictures: list[NodePicture] = []
-    for (content, capacity, other, _), nodes in alike.items():
-        assert isinstance(content, tuple) and isinstance(capacity, Resources) and isinstance(other, Resources)
+    for (pods_here, capacity, other, schedulable), nodes in alike.items():
         bars = []
         for resource in shown:
             if capacity.amount(resource) <= 0:
@@ -69,11 +79,11 @@ def node_pictures(cluster: Cluster, placement: Placement, colours: Mapping[str, 
             parts = [("other pods", "other", other.amount(resource))]
             parts += [
                 (f"{app}/{group} x{count}", colours[app], groups[app, group].pod_resource.amount(resource) * count)
-                for app, group, count in content
+                for app, group, count in pods_here
             ]
             bars.append(_bar(resource, capacity.amount(resource), parts))
-        pods = tuple(f"{app}/{group} x{count}" for app, group, count in content)
-        note = "" if nodes[0].schedulable else "cordoned"
+        pods = tuple(f"{app}/{group} x{count}" for app, group, count in pods_here)
+        note = "" if schedulable else "cordoned"
         pictures.append(NodePicture(tuple(n.name for n in nodes), pods, tuple(bars), note))
     return sorted(pictures, key=lambda p: (-len(p.pods) if p.pods else 1, p.names[0]))
 
@@ -114,4 +124,7 @@ def show_amount(resource: str, amount: int) -> str:
 
 def show_resources(resources: Resources) -> str:
     """``vcore 4, memory 8Gi``."""
-    return ", ".join(f"{name} {show_amount(name, amount)}" for name, amount in resources.items() if name != PODS) or "nothing"
+    return (
+        ", ".join(f"{name} {show_amount(name, amount)}" for name, amount in resources.items() if name != PODS)
+        or "nothing"
+    )

@@ -22,7 +22,11 @@ def review_json(review: Review) -> dict[str, Any]:
             }
             for check in review.checks
         ],
-        "greedy": {"policy": review.policy, "objective": review.greedy.weight, **placement_json(review.greedy.placement)},
+        "greedy": {
+            "policy": review.policy,
+            "objective": review.greedy.weight,
+            **placement_json(review.greedy.placement),
+        },
         "optimal": {
             "objective": review.solution.objective.weight,
             "bound": review.solution.bound,
@@ -55,7 +59,10 @@ def review_text(review: Review) -> str:
         ),
     ]
     parts = [table(["question", "answer", "more"], rows)]
-    parts += [paragraph(f"{w.gang} ({w.queue}): greedy: {w.greedy}; optimal: {w.optimal}", indent="  ") for w in review.waiting[:10]]
+    parts += [
+        paragraph(f"{w.gang} ({w.queue}): greedy: {w.greedy}; optimal: {w.optimal}", indent="  ")
+        for w in review.waiting[:10]
+    ]
     if len(review.waiting) > 10:
         parts.append(f"... and {len(review.waiting) - 10} more gangs that wait; the page lists them")
     return "\n".join(parts)

@@ -1,0 +1,190 @@
+"""The command line: exit statuses, JSON against the published schemas, and mistakes told in one line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from gangproof.cli import run
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "spark-gangs"
+
+TOY = '''
+from model.language import Expr, Machine, Sort, count_, require
+
+
+class Job(Sort):
+    "A job."
+
+
+def toy(jobs: int = 2, slots: int = 1, leak: bool = False) -> Machine:
+    "Jobs take slots."
+    m = Machine("toy")
+    m.sort(Job, jobs, symmetric=True)
+    running = m.variable("running", Job, bool, init=False)
+
+    @m.action
+    def start(j: Job) -> None:
+        require(~running[j], count_(running[k] for k in Job) < slots + leak)
+        running[j] = True
+
+    @m.action
+    def stop(j: Job) -> None:
+        require(running[j])
+        running[j] = False
+
+    @m.always
+    def slots_suffice() -> Expr:
+        return count_(running[j] for j in Job) <= slots
+
+    return m
+'''
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, Any, str]:
+    """Exit status, parsed JSON and stderr of a command with ``--json``, held against its schema."""
+    status = run([*arguments, "--json"])
+    out = capsys.readouterr()
+    parsed = json.loads(out.out)
+    schema = json.loads((files("gangproof") / "schemas" / f"{arguments[0]}.json").read_text())
+    jsonschema.validate(parsed, schema, cls=jsonschema.Draft202012Validator)
+    return status, parsed, out.err
+
+
+@pytest.fixture
+def toy(tmp_path: Path) -> str:
+    (tmp_path / "my_spec.py").write_text(TOY)
+    return f"{tmp_path / 'my_spec.py'}:toy"
+
+
+def test_list_names_every_shipped_spec(capsys: pytest.CaptureFixture[str]) -> None:
+    status, parsed, _ = answer(capsys, "list")
+    assert status == 0
+    names = {s["name"] for s in parsed["specs"]}
+    assert {"gang", "yunikorn", "autoscaled_gang"} <= names
+    assert all(s["actions"] and s["properties"] and s["mutants"] for s in parsed["specs"])
+
+
+def test_list_as_text_fits_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines and max(map(len, lines)) <= 80
+
+
+def test_check_counts_size_s_of_the_benchmark(capsys: pytest.CaptureFixture[str]) -> None:
+    status, parsed, _ = answer(capsys, "check", "gang", "apps=4", "size=3", "nodes=2", "capacity=4", "quota=7")
+    assert (status, parsed["verdict"]) == (0, "holds")
+    assert (parsed["distinct_states"], parsed["transitions"], parsed["depth"]) == (90_428, 418_348, 32)
+
+
+def test_check_of_a_users_spec(capsys: pytest.CaptureFixture[str], toy: str) -> None:
+    status, parsed, _ = answer(capsys, "check", toy)
+    assert (status, parsed["distinct_states"]) == (0, 3)
+    status, parsed, _ = answer(capsys, "check", toy, "leak=true")
+    assert (status, parsed["verdict"], parsed["trace_property"]) == (1, "violated", "slots_suffice")
+    assert [row["action"] for row in parsed["trace"]] == [None, "start", "start"]
+
+
+def test_check_as_text_fits_80_columns(capsys: pytest.CaptureFixture[str], toy: str) -> None:
+    assert run(["check", toy, "leak=true"]) == 1
+    text = capsys.readouterr().out
+    assert "VIOLATED: slots_suffice, shortest trace 2 steps" in text.replace("\n ", "")
+    assert max(len(line) for line in text.splitlines() if "/" not in line) <= 80
+
+
+def test_an_exhausted_budget_is_unknown(capsys: pytest.CaptureFixture[str]) -> None:
+    status, parsed, _ = answer(capsys, "check", "gang", "apps=4", "size=3", "capacity=4", "quota=7", "--max-states", "1000")
+    assert (status, parsed["verdict"], parsed["complete"]) == (3, "unknown", False)
+    assert "1,000" in parsed["budget"]
+
+
+def test_a_vacuous_spec_says_what_says_nothing(capsys: pytest.CaptureFixture[str], toy: str) -> None:
+    status, parsed, _ = answer(capsys, "check", toy, "jobs=1", "slots=0")
+    assert (status, parsed["verdict"]) in {(4, "vacuous"), (1, "violated")}  # nothing can start: a deadlock at once
+    assert parsed["distinct_states"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["check", "no_such_spec"], "no_such_spec"),
+        (["check", "gang", "sizes=3"], "sizes"),
+        (["check", "gang", "size=three"], "three"),
+        (["check", "gang", "size"], "size"),
+        (["check", "yunikorn", "policy=lifo"], "lifo"),
+        (["check", "missing.py:toy"], "missing.py"),
+        (["check", "gang", "--max-memory", "lots"], "lots"),
+        (["check", "gang", "--max-states", "0"], "0"),
+        (["check", "gang", "--property", "nonsense"], "nonsense"),
+        (["schedule", "no/such/directory"], "no/such/directory"),
+        (["schedule", "--policy", "lifo", str(EXAMPLE)], "lifo"),
+        (["place", "--method", "guess", str(EXAMPLE)], "guess"),
+        (["review", str(EXAMPLE), "-o", "no/such/dir/report.html"], "no/such/dir"),
+        (["compare"], "INPUT"),
+        (["no-such-command"], "no-such-command"),
+    ],
+)
+def test_a_users_mistake_is_one_message_and_exit_2(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], told: str
+) -> None:
+    assert run(arguments) == 2
+    err = capsys.readouterr().err
+    assert told in err
+    assert "Traceback" not in err
+
+
+def test_a_mistake_in_a_users_spec_names_its_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    spec = tmp_path / "broken.py"
+    spec.write_text(TOY.replace("require(~running[j],", "require(~running[j] and"))
+    assert run(["check", f"{spec}:toy"]) == 2
+    line = next(i for i, text in enumerate(spec.read_text().splitlines(), 1) if " and" in text)
+    assert f"broken.py:{line}" in capsys.readouterr().err
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = (
+        "import sys; from gangproof.cli import run; run(['--help']); "
+        "print([m for m in ('numba', 'llvmlite', 'ortools', 'z3', 'numpy', 'rich', 'yaml') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert "check" in done.stdout
+
+
+def test_every_schema_is_a_schema() -> None:
+    schemas = [f for f in (files("gangproof") / "schemas").iterdir() if f.name.endswith(".json")]
+    assert {f.name.removesuffix(".json") for f in schemas} >= {"list", "check", "schedule", "place", "compare", "review"}
+    for schema in schemas:
+        jsonschema.Draft202012Validator.check_schema(json.loads(schema.read_text()))
+
+
+def test_schedule_and_place_the_example(capsys: pytest.CaptureFixture[str]) -> None:
+    status, greedy, _ = answer(capsys, "schedule", str(EXAMPLE))
+    assert status == 0
+    status, best, _ = answer(capsys, "place", str(EXAMPLE))
+    assert (status, best["status"], best["gap"]) == (0, "OPTIMAL", 0)
+    assert best["admitted_gangs"] > greedy["admitted_gangs"]
+    for answered in (greedy, best):
+        assert answered["admitted_gangs"] == len(answered["admitted"])
+        assert answered["admitted_gangs"] + len(answered["pending"]) == 3
+
+
+def test_compare_the_example(capsys: pytest.CaptureFixture[str]) -> None:
+    status, parsed, _ = answer(capsys, "compare", str(EXAMPLE))
+    assert status == 0
+    (policy,) = parsed["policies"]
+    assert policy["gap"] > 0
+    assert parsed["witness"] is not None
+
+
+def test_placements_as_text_fit_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("schedule", "place", "compare"):
+        assert run([command, str(EXAMPLE)]) == 0
+        assert max(map(len, capsys.readouterr().out.splitlines())) <= 80

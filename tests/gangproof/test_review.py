@@ -1,0 +1,139 @@
+"""The review: what it finds on the bundled example, that names cannot inject HTML, that the abstraction keeps what it says."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from html.parser import HTMLParser
+from importlib.resources import files
+from pathlib import Path
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gangproof.cli import run
+from gangproof.review.abstraction import _scale, abstractions
+from gangproof.review.build import Budget, build
+from gangproof.review.page import render
+from gangproof.review.pictures import node_pictures, show_amount
+from model.semantics import Semantics
+from reference.cluster import Application, Cluster, Node, Placement, Queue, QueueTree, Resources, TaskGroup
+from reference.strategies import clusters
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "spark-gangs"
+HOSTILE = '<script>alert("x")</script>'
+
+
+class Tags(HTMLParser):
+    """Collects the tags, and addresses that a browser would load from."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.loads: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.loads += [value or "" for name, value in attrs if name in ("src", "href")]
+
+
+def cluster(**changes: object) -> Cluster:
+    """Three gangs of three on nodes of three cores; the quota lets two of them run."""
+    gangs = tuple(
+        Application(f"gang-{i}", "root.batch", (TaskGroup("workers", 3, Resources(vcore=1000)),), submitted=i) for i in range(3)
+    )
+    queue = Queue("root.batch", maximum=Resources(vcore=6000))
+    values: dict[str, object] = {
+        "nodes": tuple(Node(f"node-{i}", Resources(vcore=3000, memory=1 << 33)) for i in range(3)),
+        "queues": QueueTree(Queue("root", children=(queue,))),
+        "applications": gangs,
+    }
+    return Cluster(**{**values, **changes})  # type: ignore[arg-type]
+
+
+def test_review_of_the_example(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "report.html"
+    assert run(["review", str(EXAMPLE), "-o", str(page), "--json"]) == 0
+    parsed = json.loads(capsys.readouterr().out)
+    jsonschema.validate(parsed, json.loads((files("gangproof") / "schemas" / "review.json").read_text()))
+    assert parsed["gap"] > 0
+    assert [c["verdict"] for c in parsed["checks"]] == ["violated"]
+    assert parsed["checks"][0]["trace_property"] == "no_starving_gangs"
+    html = page.read_text()
+    tags = Tags()
+    tags.feed(html)
+    assert {"table", "h1", "style"} <= set(tags.tags)
+    assert tags.loads == []  # self-contained
+    assert "no_starving_gangs" in html
+
+
+def test_names_are_escaped() -> None:
+    gang = Application(HOSTILE, "root.batch", (TaskGroup(HOSTILE, 2, Resources(vcore=1000)),))
+    hostile = cluster(applications=(gang,), nodes=(Node(HOSTILE, Resources(vcore=4000)), Node("&<b>", Resources(vcore=1))))
+    page = render(build(hostile, HOSTILE, [HOSTILE], [HOSTILE], "yunikorn", Budget(place_seconds=10)))
+    tags = Tags()
+    tags.feed(page)
+    assert "script" not in tags.tags and "b>" not in tags.tags
+    assert HOSTILE not in page
+
+
+def test_a_counterexample_on_the_page_replays() -> None:
+    leaves = tuple(Queue(f"root.batch.{x}") for x in "ab")
+    parent = Queue("root.batch", maximum=Resources(vcore=4000), children=leaves)
+    gangs = tuple(
+        Application(f"gang-{x}", f"root.batch.{x}", (TaskGroup("w", 3, Resources(vcore=1000)),), submitted=i)
+        for i, x in enumerate("ab")
+    )
+    two = cluster(queues=QueueTree(Queue("root", children=(parent,))), applications=gangs)
+    review = build(two, "two", [], [], "yunikorn", Budget())
+    (check,) = review.checks
+    violated = check.verdict["no_starving_gangs"]
+    assert violated.trace is not None
+    assert Semantics(check.abstraction.machine).replay(violated.trace) is None
+    assert any("gang-a" in row.call for row in check.counterexample.rows) if check.counterexample else False
+
+
+@settings(max_examples=60)
+@given(st.lists(st.integers(1, 64), min_size=1, max_size=3), st.integers(1, 200))
+def test_the_scale_keeps_which_gangs_fit_together(asks: list[int], limit: int) -> None:
+    sizes, quota, exact = _scale(asks, limit)
+    if exact:
+        for n in range(1, len(asks) + 1):
+            for chosen in itertools.combinations(range(len(asks)), n):
+                assert (sum(asks[i] for i in chosen) <= limit) == (sum(sizes[i] for i in chosen) <= quota)
+    assert all(1 <= s <= 4 for s in sizes) and quota >= 1
+
+
+@settings(max_examples=40)
+@given(clusters())
+def test_every_cluster_becomes_small_instances(any_cluster: Cluster) -> None:
+    for abstraction in abstractions(any_cluster):
+        machine = abstraction.machine.finish()
+        assert len(machine.cells()) < 200
+        assert abstraction.mapping and abstraction.dropped
+
+
+@settings(max_examples=40)
+@given(clusters())
+def test_pictures_show_every_node_once(any_cluster: Cluster) -> None:
+    colours = {a.name: "g0" for a in any_cluster.applications}
+    pictures = node_pictures(any_cluster, Placement((), ()), colours)
+    assert sorted(n for p in pictures for n in p.names) == sorted(n.name for n in any_cluster.nodes)
+
+
+@pytest.mark.parametrize(
+    ("resource", "amount", "shown"),
+    [
+        ("vcore", 4000, "4"),
+        ("vcore", 1500, "1500m"),
+        ("memory", 8 << 30, "8Gi"),
+        ("memory", 512 << 20, "512Mi"),
+        ("memory", 2 * 10**9, "2G"),
+        ("nvidia.com/gpu", 2000, "2"),
+        ("pods", 3, "3"),
+    ],
+)
+def test_amounts_read_as_people_write_them(resource: str, amount: int, shown: str) -> None:
+    assert show_amount(resource, amount) == shown
