@@ -234,7 +234,7 @@ class _Assembly:
             return name
         queue = self._queues.find(name)
         parent = name.rpartition(".")[0]
-        if not name.startswith(ROOT):
+        if name.partition(".")[0] != ROOT:
             found = f"the queue {text!r}, which does not begin at root"
         elif queue is not None:
             found = f"the queue {text!r}, which is a parent: only leaf queues run applications"

@@ -115,7 +115,7 @@ class _Builder:
         if event.anchor:
             self._anchors[event.anchor] = None  # an alias to it from inside would be endless
         frame = _Open(_Built(value, spot), event.anchor)
-        if self._stack and isinstance(self._stack[-1].built.value, dict) and self._stack[-1].key is None:
+        if self._wants_key():
             raise SyntaxProblem("a mapping or list as a key", "text as a key", spot.position)
         self._stack.append(frame)
 
@@ -138,6 +138,10 @@ class _Builder:
             spot.text = text
         return _Built(value, spot)
 
+    def _wants_key(self) -> bool:
+        """Whether the next value is the key of a mapping."""
+        return bool(self._stack) and isinstance(self._stack[-1].built.value, dict) and self._stack[-1].key is None
+
     def _indent(self, event: Any) -> int:
         """By how much the file indents a literal block scalar; 0 where that cannot be seen."""
         for written, content in zip(self._lines[event.start_mark.line + 1 :], event.value.splitlines(), strict=False):
@@ -152,6 +156,8 @@ class _Builder:
         built = self._anchors[event.anchor]
         if built is None:
             raise SyntaxProblem(f"the alias *{event.anchor} inside what it stands for", "no cycle", at)
+        if isinstance(built.value, (dict, list)) and self._wants_key():
+            raise SyntaxProblem("a mapping or list as a key", "text as a key", at)
         self._written += 1
         self._expanded += built.size
         if self._expanded > FREE_VALUES + MAX_GROWTH * self._written:
@@ -172,7 +178,8 @@ class _Builder:
             container.append(built.value)
         elif isinstance(container, dict):
             if frame.key is None:
-                frame.key, frame.key_spot = _key(built), built.spot
+                frame.key = built.value if isinstance(built.value, str) else built.spot.text or ""
+                frame.key_spot = built.spot
                 return
             key, key_spot, frame.key, frame.key_spot = frame.key, frame.key_spot, None, None
             assert key_spot is not None
@@ -190,12 +197,6 @@ class _Builder:
 
 def _spot(event: Any) -> Spot:
     return Spot(event.start_mark.line + 1, event.start_mark.column + 1)
-
-
-def _key(built: _Built) -> str:
-    if isinstance(built.value, (dict, list)):  # only an alias gets here
-        raise SyntaxProblem("a mapping or list as a key", "text as a key", built.spot.position)
-    return built.value if isinstance(built.value, str) else (built.spot.text or "")
 
 
 def _merge_sources(built: _Built) -> list[_Built]:
