@@ -160,7 +160,8 @@ class Read(Expr):
     def __isub__(self, amount: Operand) -> Any:
         from model.language.variables import Addition
 
-        return Addition(self, arithmetic("-", 0, integer(amount, "-=")))
+        less = integer(amount, "-=")
+        return Addition(self, Const(-less.raw) if isinstance(less, Const) else arithmetic("-", 0, less))
 
 
 class Lookup(Expr):
