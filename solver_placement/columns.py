@@ -10,7 +10,7 @@ prices.)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from ortools.linear_solver import pywraplp
@@ -100,7 +100,7 @@ class Columns:
             if sum(a * node.fits[t] for t, a in asked.items()) > free:
                 model.add(LinearExpr.weighted_sum([counts[t] for t in asked], list(asked.values())) <= free)
         model.maximize(LinearExpr.weighted_sum(list(counts.values()), [prices[t] for t in useful]))
-        found = run(model, Effort(effort.deadline, 1, effort.seed, effort.patience), maximise=True)
+        found = run(model, replace(effort, workers=1), maximise=True)
         if found.outcome is Outcome.NOTHING:
             return ceiling, ()
         pattern = tuple((t, n) for t, v in counts.items() if (n := found.values[v.index]))

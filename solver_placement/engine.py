@@ -12,19 +12,24 @@ import enum
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ortools.sat.python import cp_model
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How hard to try. ``deadline`` is on the clock of ``time.monotonic``; ``patience`` in CP-SAT's own seconds."""
+    """How hard to try.
+
+    ``deadline`` is on the clock of ``time.monotonic``; ``patience`` is in CP-SAT's deterministic seconds;
+    ``fewest_nodes`` is False where only the weight is of interest.
+    """
 
     deadline: float
     workers: int = 2
     seed: int = 0
     patience: float = 2.0
+    fewest_nodes: bool = True
 
     def left(self) -> float:
         """Seconds until the deadline, at least 0."""
@@ -32,7 +37,7 @@ class Effort:
 
     def until(self, seconds: float) -> Effort:
         """The same effort that ends ``seconds`` from now, if that is sooner."""
-        return Effort(min(self.deadline, time.monotonic() + seconds), self.workers, self.seed, self.patience)
+        return replace(self, deadline=min(self.deadline, time.monotonic() + seconds))
 
 
 class Outcome(enum.Enum):

@@ -37,6 +37,8 @@ def two_phases(problem: Problem, formulation: Formulation, start: Found, effort:
             best = better(problem, formulation.read(first.values), best)
     # a bound on nodes for at least some weight is one for any greater weight too
     kept, fewest = problem.weight(best), start.nodes_bound
+    if not effort.fewest_nodes:
+        return Found(best, bound, fewest)
     if problem.weight(best) == bound and best.nodes_used() == fewest:
         return Found(best, bound, fewest)
     nodes = formulation.nodes_used()

@@ -1,25 +1,18 @@
-"""From a cluster to a counted problem and back: the reduction that the whole solver stands on.
+"""The counted problem that the solver works on, and the way back to names.
 
-``reduce_cluster`` groups what is identical: pods with the same request that the same nodes admit, gangs with the same
-pods, weight and queue, nodes with the same free capacity that admit the same pods. The solver then counts class
-members and never names them, so no two names can be exchanged to give the same answer again. ``Problem.invert`` gives
-names back, in one fixed order. ``Problem.check`` is the reduction's own soundness check: every answer passes it
-before it is inverted.
-
-The shape (apply, then invert) follows CVXPY's reductions. All arithmetic is on integers; each resource is divided by
-the greatest common divisor of what the pods ask of it, and capacities are rounded down to that unit, which loses
-nothing.
+Identical pods, gangs and nodes are classes; the solver counts class members and never names them, so no two names can
+be exchanged to give the same answer again. ``reduction`` makes a problem from a cluster, ``Problem.invert`` gives
+names back, in one fixed order, and ``Problem.check`` is the reduction's own soundness check: every answer passes it
+before it is inverted. The shape (apply, then invert) follows CVXPY's reductions. All arithmetic is on integers.
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from reference.cluster import Application, Assignment, Cluster, Constraints, Placement, Queue
-from solver_placement.hopeless import find_hopeless, free_of
+from reference.cluster import Application, Assignment, Placement
 
 Pattern = tuple[tuple[int, int], ...]
 """What one node holds: (pod class, count), by pod class, counts at least 1. ``()`` is an empty node."""
@@ -165,6 +158,22 @@ class Problem:
             used = sum(row.uses.get(g, 0) * n for g, n in enumerate(packing.gangs))
             hold(used <= row.limit, f"{row.name}: {used} of {row.limit}")
 
+    def pack(self, placement: Placement) -> Packing:
+        """The counts of ``placement``, which must be good; gangs that are in no class (worth nothing) are left out."""
+        gang_of = {name: g for g, gang in enumerate(self.gangs) for name in gang.members}
+        node_of = {name: c for c, node in enumerate(self.nodes) for name in node.members}
+        gangs = Counter(gang_of[name] for name in placement.admitted if name in gang_of)
+        held: dict[str, Counter[int]] = {}
+        for a in placement.assignments:
+            if a.application in gang_of:
+                held.setdefault(a.node, Counter())[self._class_of[a.application, a.task_group]] += a.count
+        slots: list[list[Counter[int]]] = [[] for _ in self.nodes]
+        for node, counts in held.items():
+            slots[node_of[node]].append(counts)
+        packing = packing_of((gangs[g] for g in range(len(self.gangs))), slots)
+        self.check(packing)
+        return packing
+
     def invert(self, packing: Packing, left_out: str) -> Placement:
         """Names for ``packing``: earliest gangs of each class, nodes by name, fullest patterns first.
 
@@ -206,105 +215,3 @@ def _patterns(slots: Iterable[Mapping[int, int]]) -> list[Pattern]:
 def packing_of(gangs: Iterable[int], slots: Iterable[Iterable[Mapping[int, int]]]) -> Packing:
     """A ``Packing`` from counts per slot (pod class -> count) for each node class; empty slots are dropped."""
     return Packing(tuple(gangs), tuple(tuple(_patterns(each)) for each in slots))
-
-
-def reduce_cluster(cluster: Cluster) -> Problem:
-    """Group ``cluster`` into classes.
-
-    A node that does not list ``pods`` takes any number of pods; other types that it does not list are not there. Free
-    capacity and queue head room below 0 count as 0. Raises ProblemTooLarge where sums leave the solver's integers.
-    """
-    nodes = sorted(cluster.nodes, key=lambda n: n.name)
-    used_on: dict[str, Counter[str]] = {n.name: Counter() for n in nodes}
-    for pod in cluster.running:
-        used_on[pod.node].update(pod.resources)
-    free = [free_of(node, used_on[node.name]) for node in nodes]
-    hopeless = find_hopeless(cluster, nodes, free)
-    apps = sorted((a for a in cluster.applications if a.name not in hopeless), key=lambda a: (a.submitted, a.name))
-    groups = [(a, g) for a in apps for g in a.task_groups]
-
-    asked: dict[str, list[tuple[int, int]]] = {}
-    for _, group in groups:
-        for name, amount in group.pod_resource.items():
-            if amount > 0:
-                asked.setdefault(name, []).append((amount, group.min_member))
-    resources = tuple(sorted(asked))
-    units = tuple(math.gcd(*(amount for amount, _ in asked[r])) for r in resources)
-    most = tuple(sum(a // u * n for a, n in asked[r]) for r, u in zip(resources, units, strict=True))
-    for name, amount in zip(resources, most, strict=True):
-        if amount > LARGEST:
-            raise ProblemTooLarge(f"the gangs ask {amount} units of {name} in all; at most {LARGEST} can be counted")
-
-    # No node can hand out more than all gangs ask: the cap makes "unlimited" a number and more nodes identical.
-    capacity = [
-        tuple(
-            top if (have := f.get(r, 0)) is None else min(have // u, top)
-            for r, u, top in zip(resources, units, most, strict=True)
-        )
-        for f in free
-    ]
-    class_of: dict[tuple[str, str], int] = {}
-    keys: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
-    totals: list[int] = []
-    rooms_of: dict[tuple[Constraints, tuple[int, ...]], tuple[int, ...]] = {}
-    for app, group in groups:
-        request = tuple(max(group.pod_resource.amount(r), 0) // u for r, u in zip(resources, units, strict=True))
-        if (room := rooms_of.get((group.constraints, request))) is None:
-            fits = ((n.admits(group.constraints), _fit(request, c)) for n, c in zip(nodes, capacity, strict=True))
-            room = rooms_of[group.constraints, request] = tuple(fit if admitted else 0 for admitted, fit in fits)
-        t = keys.setdefault((request, room), len(keys))
-        class_of[app.name, group.name] = t
-        if t == len(totals):
-            totals.append(0)
-        totals[t] += group.min_member
-    pods = tuple(PodClass(request, n) for (request, _), n in zip(keys, totals, strict=True))
-
-    rooms = [room for _, room in keys]
-    same: dict[tuple[tuple[int, ...], tuple[int, ...]], list[str]] = {}
-    for i, node in enumerate(nodes):
-        most_here = tuple(min(room[i], total) for room, total in zip(rooms, totals, strict=True))
-        if any(most_here):
-            same.setdefault((capacity[i], most_here), []).append(node.name)
-    node_classes = tuple(NodeClass(c, fits, tuple(names)) for (c, fits), names in same.items())
-
-    alike: dict[tuple[Pattern, int, str], list[str]] = {}
-    for app in apps:
-        content: Counter[int] = Counter()
-        for group in app.task_groups:
-            content[class_of[app.name, group.name]] += group.min_member
-        alike.setdefault((tuple(sorted(content.items())), app.weight, app.queue), []).append(app.name)
-    gangs = tuple(GangClass(p, w, q, tuple(names)) for (p, w, q), names in alike.items())
-    if sum(abs(g.weight) * g.count for g in gangs) > LARGEST:
-        raise ProblemTooLarge(f"the weights of all gangs sum to more than {LARGEST}")
-    by_name = {a.name: a for a in cluster.applications}
-    limits = _limits(cluster, gangs, by_name)
-    return Problem(resources, units, pods, gangs, node_classes, limits, hopeless, by_name, class_of)
-
-
-def _fit(request: tuple[int, ...], capacity: tuple[int, ...]) -> int:
-    """How many pods of ``request`` one node of ``capacity`` holds; a request always asks one of ``pods``."""
-    return min(have // want for want, have in zip(request, capacity, strict=True) if want)
-
-
-def _limits(cluster: Cluster, gangs: tuple[GangClass, ...], apps: Mapping[str, Application]) -> tuple[Limit, ...]:
-    """Rows of all queues that can bind, scaled by their common divisor."""
-    asks = [apps[g.members[0]].placeholder_ask for g in gangs]
-    rows: list[Limit] = []
-    for queue in cluster.queues:
-        below = [i for i, g in enumerate(gangs) if _is_below(g.queue, queue)]
-        usage = cluster.queue_usage(queue.name) if queue.maximum else None
-        wanted = {f"{queue.name}: {r}": ({g: asks[g].amount(r) for g in below}, m - usage.amount(r))
-                  for r, m in queue.maximum.items() if usage is not None}
-        if queue.max_applications is not None:
-            wanted[f"{queue.name}: applications"] = (dict.fromkeys(below, 1), queue.max_applications)
-        for name, (uses, room) in wanted.items():
-            uses = {g: n for g, n in uses.items() if n > 0}
-            unit = math.gcd(*uses.values())
-            room = max(room, 0)
-            if sum(n * gangs[g].count for g, n in uses.items()) > room:
-                rows.append(Limit(name, {g: n // unit for g, n in uses.items()}, room // unit))
-    return tuple(rows)
-
-
-def _is_below(name: str, queue: Queue) -> bool:
-    return name == queue.name or name.startswith(queue.name + ".")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from solver_placement.bound import nodes_bound, weight_bound
 from solver_placement.columns import Columns, Master
 from solver_placement.engine import Effort, run
 from solver_placement.exact import Found, better
-from solver_placement.greedy_start import greedy_start
 from solver_placement.model_cpsat import NodeModel
 from solver_placement.model_patterns import PatternModel
 from solver_placement.problem import Packing, Problem, packing_of
@@ -26,9 +25,8 @@ NEIGHBOURHOOD = 40
 """Nodes emptied at once, at first; the search adapts it."""
 
 
-def search(problem: Problem, effort: Effort) -> Found:
-    """The most weight, then the fewest nodes, with bounds; proofs where the bounds are reached."""
-    best = greedy_start(problem)
+def search(problem: Problem, best: Packing, effort: Effort) -> Found:
+    """The most weight, then the fewest nodes, from the start ``best``; proofs where the bounds are reached."""
     columns = Columns(problem)
     columns.add_packing(best)
     phase = effort.until(0.6 * effort.left())
@@ -40,6 +38,8 @@ def search(problem: Problem, effort: Effort) -> Found:
         _perturb(columns, master, effort.seed)
         best = _from_patterns(problem, columns, best, bound, None, phase.until(0.5 * phase.left()))
         best = Neighbourhoods(problem, best, phase, None).improve(bound)
+    if not effort.fewest_nodes:
+        return Found(best, bound, 0)
     weight = problem.weight(best)
     fewest = nodes_bound(problem, weight, effort.until(0.15 * effort.left()))
     if best.nodes_used() > fewest:
@@ -133,7 +133,7 @@ class Neighbourhoods:
             model.model.add(model.weight() >= self.weight)
             model.model.minimize(model.nodes_used())
         model.hint(Packing(self.best.gangs, tuple(map(tuple, inside))))
-        step = Effort(self.effort.deadline, 1, self.effort.seed, patience=1.0)
+        step = replace(self.effort, workers=1, patience=1.0)
         found = run(model.model, step, maximise=self.weight is None)
         if not found.values:
             return False

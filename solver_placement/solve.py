@@ -8,64 +8,65 @@ every level.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
-from reference.cluster import Cluster
+from reference.cluster import Cluster, Placement
 from solver_placement.answer import Objective, Solution, Status
 from solver_placement.bound import nodes_bound, weight_bound
 from solver_placement.engine import Effort
-from solver_placement.exact import Found, two_phases
+from solver_placement.exact import Found, better, two_phases
 from solver_placement.greedy_start import greedy_start
 from solver_placement.model_cpsat import NodeModel
 from solver_placement.model_patterns import PatternModel, all_patterns
-from solver_placement.problem import Problem, reduce_cluster
+from solver_placement.problem import Packing, Problem, Unsound
+from solver_placement.reduction import reduce_cluster
 from solver_placement.search import search
 
-Method = Callable[[Problem, Effort], Found]
+Method = Callable[[Problem, Packing, Effort], Found]
+"""From a problem and a packing to start from, never to a worse one."""
 
 MOST_NODE_VARIABLES = 40_000
 
 
-def by_patterns(problem: Problem, effort: Effort) -> Found:
+def by_patterns(problem: Problem, start: Packing, effort: Effort) -> Found:
     """All maximal patterns of every node class, counted. ValueError where they are too many to list."""
     patterns = all_patterns(problem)
     if patterns is None:
         raise ValueError("method patterns: the nodes have too many maximal patterns to list; use method nodes or auto")
-    return two_phases(problem, PatternModel(problem, patterns), bounded_start(problem, effort), effort)
+    return two_phases(problem, PatternModel(problem, patterns), bounded(problem, start, effort), effort)
 
 
-def by_nodes(problem: Problem, effort: Effort) -> Found:
+def by_nodes(problem: Problem, start: Packing, effort: Effort) -> Found:
     """Pods of each class on each node."""
-    return two_phases(problem, NodeModel(problem), bounded_start(problem, effort), effort)
+    return two_phases(problem, NodeModel(problem), bounded(problem, start, effort), effort)
 
 
-def by_greedy(problem: Problem, effort: Effort) -> Found:
+def by_greedy(problem: Problem, start: Packing, effort: Effort) -> Found:
     """The greedy start alone, with the bounds of the relaxation."""
-    return bounded_start(problem, effort)
+    return bounded(problem, start, effort)
 
 
-def auto(problem: Problem, effort: Effort) -> Found:
+def auto(problem: Problem, start: Packing, effort: Effort) -> Found:
     """Patterns where they can be listed; else search, and single nodes for what it leaves open while those are few."""
     patterns = all_patterns(problem)
     if patterns is not None:
-        return two_phases(problem, PatternModel(problem, patterns), bounded_start(problem, effort), effort)
+        return two_phases(problem, PatternModel(problem, patterns), bounded(problem, start, effort), effort)
     variables = sum(n.count * sum(1 for fit in n.fits if fit) for n in problem.nodes)
     if variables > MOST_NODE_VARIABLES:
-        return search(problem, effort)
-    found = search(problem, effort.until(0.5 * effort.left()))
+        return search(problem, start, effort)
+    found = search(problem, start, effort.until(0.5 * effort.left()))
     if problem.weight(found.packing) == found.bound and found.packing.nodes_used() == found.nodes_bound:
         return found
     return two_phases(problem, NodeModel(problem), found, effort)
 
 
-def bounded_start(problem: Problem, effort: Effort) -> Found:
-    """The greedy start, with the relaxation's bounds on weight and on the nodes for at least its weight."""
-    start = greedy_start(problem)
-    weight = problem.weight(start)
+def bounded(problem: Problem, start: Packing, effort: Effort) -> Found:
+    """``start`` with the relaxation's bounds on weight and on the nodes for at least its weight."""
     bound = weight_bound(problem, effort.until(0.2 * effort.left()))
-    nodes = nodes_bound(problem, weight, effort.until(0.1 * effort.left()))
-    return Found(start, bound, nodes)
+    if not effort.fewest_nodes:
+        return Found(start, bound, 0)
+    return Found(start, bound, nodes_bound(problem, problem.weight(start), effort.until(0.1 * effort.left())))
 
 
 METHODS: Mapping[str, Method] = MappingProxyType(
@@ -81,23 +82,34 @@ def solve(
     method: str = "auto",
     workers: int = 2,
     seed: int = 0,
+    starts: Iterable[Placement] = (),
+    fewest_nodes: bool = True,
 ) -> Solution:
     """Place the waiting gangs of ``cluster`` beside its running pods.
 
-    ``time_limit`` is in seconds and holds for the search; reading the problem and building a model come on top.
-    Raises ValueError for a method that is unknown or cannot be used here, and ProblemTooLarge. The same input gives
-    the same objective whenever the status is OPTIMAL, and the same placement when one worker proves it, as it does for
-    everyday inputs.
+    ``time_limit`` is in seconds and holds for the search; reading the problem and building a model come on top. The
+    answer is never worse than any of ``starts``, good placements of the same cluster. Without ``fewest_nodes`` the
+    second phase is left out, and the status is OPTIMAL as soon as the weight is proven.
+
+    The same input gives the same objective whenever the status is OPTIMAL, and the same placement when one worker
+    proves it, as it does for everyday inputs. Raises ValueError for a method that is unknown or cannot be used here,
+    and ProblemTooLarge.
     """
     if method not in METHODS:
         raise ValueError(f"unknown method {method!r}; there are {', '.join(sorted(METHODS))}")
     began = time.monotonic()
     problem = reduce_cluster(cluster)
     if problem.gangs and problem.nodes:
-        found = METHODS[method](problem, Effort(began + time_limit, workers, seed))
+        start = greedy_start(problem)
+        for placement in starts:
+            start = better(problem, problem.pack(placement), start)
+        effort = Effort(began + time_limit, workers, seed, fewest_nodes=fewest_nodes)
+        found = METHODS[method](problem, start, effort)
     else:
         found = Found(problem.empty(), 0, 0)
     weight, nodes = problem.weight(found.packing), found.packing.nodes_used()
+    if weight > found.bound:
+        raise Unsound(f"a weight of {weight} was placed, yet the bound is {found.bound}")
     proven = weight == found.bound
     left_out = (
         "no placement holds it together with all admitted gangs" if proven else "left out of the best placement found"
@@ -107,7 +119,7 @@ def solve(
         objective=Objective(weight, nodes),
         bound=found.bound,
         nodes_bound=found.nodes_bound,
-        status=Status.OPTIMAL if proven and nodes == found.nodes_bound else Status.FEASIBLE,
+        status=Status.OPTIMAL if proven and (nodes == found.nodes_bound or not fewest_nodes) else Status.FEASIBLE,
         method=method,
         seconds=time.monotonic() - began,
     )

@@ -70,8 +70,9 @@ def _placed(cluster: Cluster, state: State, group: TaskGroup) -> Iterator[State]
 
 def _splits(total_count: int, parts: int) -> Iterator[tuple[int, ...]]:
     """All ways to write ``total_count`` as a sum of ``parts`` counts."""
-    if parts == 1:
-        yield (total_count,)
+    if parts == 0:
+        if total_count == 0:
+            yield ()
         return
     for first in range(total_count + 1):
         for rest in _splits(total_count - first, parts - 1):

@@ -20,7 +20,8 @@ from solver_placement.engine import Effort
 from solver_placement.exact import Found, two_phases
 from solver_placement.model_cpsat import Formulation, NodeModel
 from solver_placement.model_patterns import PatternModel, all_patterns
-from solver_placement.problem import Problem, reduce_cluster
+from solver_placement.problem import Problem
+from solver_placement.reduction import reduce_cluster
 
 EXACT = ["auto", "patterns", "nodes"]
 INEXACT = sorted(set(METHODS) - set(EXACT))
