@@ -1,0 +1,198 @@
+"""`explore`: every reachable state of a machine, and what that says about its properties."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from model.explore.lower import Event, EventKind, Program, lower
+from model.explore.native import compile_program
+from model.explore.possible import OutOfMemory, first_stuck
+from model.explore.recover import Recovery
+from model.explore.search import Limits, Occurrence, Progress, Search
+from model.language import Machine, Property, PropertyKind
+from model.verdict import Coverage, Outcome, PropertyVerdict, Verdict
+
+_BUILT_IN = (
+    ("deadlock_free", EventKind.DEADLOCK),
+    ("values_in_range", EventKind.RANGE),
+    ("one_write_per_cell", EventKind.WRITE),
+)
+
+
+def explore(
+    machine: Machine,
+    *,
+    max_states: int | None = None,
+    max_memory: int | None = None,
+    time_limit: float | None = None,
+    stop_at_first: bool = False,
+    progress: Callable[[Progress], None] | None = None,
+) -> Verdict:
+    """Explore ``machine`` exhaustively; see `Exploration` for the arguments. SpecError if it cannot be compiled."""
+    return Exploration(
+        machine,
+        max_states=max_states,
+        max_memory=max_memory,
+        time_limit=time_limit,
+        stop_at_first=stop_at_first,
+        progress=progress,
+    ).verdict
+
+
+class Exploration:
+    """An exploration that was run: its verdict, and the states that it found.
+
+    ``max_states``, ``max_memory`` (bytes; by default a share of what is free) and ``time_limit`` (seconds of search) are
+    budgets: where one runs out, what is not yet decided is UNKNOWN, with what was covered. States that were found are still
+    checked when the state or the memory budget runs out; they are not when time does. ``stop_at_first``: end at the first
+    violation, leaving the rest UNKNOWN; else every property gets its own verdict and shortest trace. ``progress`` is called
+    about ten times a second, and at the end.
+    """
+
+    def __init__(
+        self,
+        machine: Machine,
+        *,
+        max_states: int | None = None,
+        max_memory: int | None = None,
+        time_limit: float | None = None,
+        stop_at_first: bool = False,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        for name, value in (("max_states", max_states), ("max_memory", max_memory), ("time_limit", time_limit)):
+            if value is not None and value < 0:
+                raise ValueError(f"{name} is not negative, found {value}")
+        started = time.perf_counter()
+        self.program: Program = lower(machine)
+        native = compile_program(self.program)
+        compiled = time.perf_counter()
+        limits = Limits(max_memory, max_states, time_limit, stop_at_first)
+        self.search = Search(self.program, native, limits, progress)
+        self.search.run()
+        self._recovery = Recovery(self.search)
+        properties = tuple(map(self._property, machine.properties)) + tuple(
+            self._universal(name, kind.value, kind, []) for name, kind in _BUILT_IN
+        )
+        self.verdict = self._verdict(properties, compiled - started, time.perf_counter() - compiled)
+
+    # ---- the states, for tests and analyses
+
+    @property
+    def states(self) -> NDArray[np.int64]:
+        """Raw values of all states, in the order found: shape (states, cells), cells as in ``machine.cells()``."""
+        return self.program.layout.unpack_all(self.search.states)
+
+    @property
+    def distances(self) -> NDArray[np.int64]:
+        """Steps of a shortest path to each state."""
+        numbers = np.arange(self.search.count)
+        return np.searchsorted(np.array(self.search.starts), numbers, side="right") - 1
+
+    # ---- verdicts
+
+    def _verdict(self, properties: tuple[PropertyVerdict, ...], compile_seconds: float, seconds: float) -> Verdict:
+        search, machine = self.search, self.program.machine
+        coverage = Coverage(
+            distinct_states=search.count,
+            transitions=search.transitions,
+            depth=search.depth,
+            actions={a.name: n for a, n in zip(machine.actions, search.fired, strict=True)},
+            complete=search.complete,
+            budget=search.budget,
+            seconds=seconds,
+            compile_seconds=compile_seconds,
+            bytes_per_state=search.memory / max(1, search.count),
+        )
+        return Verdict(machine.name, dict(machine.parameters), properties, coverage)
+
+    def _property(self, p: Property) -> PropertyVerdict:
+        if p.kind is PropertyKind.SOMETIMES:
+            return self._sometimes(p)
+        if p.kind is PropertyKind.POSSIBLE:
+            return self._possible(p)
+        kind = EventKind.STEP if p.kind is PropertyKind.STEP else EventKind.ALWAYS
+        return self._universal(p.name, p.kind.value, kind, list(enumerate(p.premises)))
+
+    def _universal(self, name: str, kind: str, event: EventKind, premises: list[tuple[int, object]]) -> PropertyVerdict:
+        """A claim about all states or steps."""
+        found = self._first(Event(event, name))
+        if found is not None:
+            return self._violated(name, kind, found)
+        undecided = self._undecided(name, kind)
+        if undecided is not None:
+            return undecided
+        for number, premise in premises:
+            if self._first(Event(EventKind.PREMISE, name, number)) is None:
+                return PropertyVerdict(name, kind, Outcome.VACUOUS, f"premise never true: {premise!r}")
+        steps = event in (EventKind.STEP, EventKind.RANGE, EventKind.WRITE)
+        return PropertyVerdict(name, kind, Outcome.HOLDS, self._all_transitions() if steps else self._all_states())
+
+    def _sometimes(self, p: Property) -> PropertyVerdict:
+        found = self._first(Event(EventKind.SOMETIMES, p.name))
+        if found is not None:
+            trace = self._recovery.trace(found)
+            return PropertyVerdict(p.name, p.kind.value, Outcome.HOLDS, f"reached after {_steps(len(trace))}", trace)
+        how = f"not reached in {self._all_states()}"
+        return self._undecided(p.name, p.kind.value) or PropertyVerdict(p.name, p.kind.value, Outcome.VACUOUS, how)
+
+    def _possible(self, p: Property) -> PropertyVerdict:
+        kind = p.kind.value
+        undecided = self._undecided(p.name, kind)
+        if undecided is not None:
+            return undecided
+        # Predicate 0 is the initial constraint.
+        bit = 1 + [name for name, _ in self.program.possible].index(p.name)
+        try:
+            stuck = first_stuck(self.search, bit)
+        except OutOfMemory:
+            how = f"memory ran out while steps were followed backwards over {self._all_states()}"
+            return PropertyVerdict(p.name, kind, Outcome.UNKNOWN, how)
+        if stuck is None:
+            return PropertyVerdict(p.name, kind, Outcome.HOLDS, f"from {self._all_states()}")
+        trace = self._recovery.trace(Occurrence(stuck, None))
+        how = f"out of reach after {_steps(len(trace))}"
+        return PropertyVerdict(p.name, kind, Outcome.VIOLATED, how, trace)
+
+    def _violated(self, name: str, kind: str, found: Occurrence) -> PropertyVerdict:
+        trace = self._recovery.trace(found)
+        fault = self._recovery.fault(found)
+        where = "" if fault is None else f", at {fault.at}: {fault.message}"
+        return PropertyVerdict(name, kind, Outcome.VIOLATED, f"violated after {_steps(len(trace))}{where}", trace)
+
+    def _undecided(self, name: str, kind: str) -> PropertyVerdict | None:
+        """The verdict of a claim that nothing decided, if there was no complete exploration of some states."""
+        search = self.search
+        if not search.complete:
+            how = f"{search.budget}; {search.count:,} states found, all of those up to depth {search.complete_depth}"
+            if search.complete_depth < 0:
+                how = f"{search.budget} before all initial states were found"
+            return PropertyVerdict(name, kind, Outcome.UNKNOWN, how)
+        return None
+
+    def _first(self, event: Event) -> Occurrence | None:
+        return self.search.first.get(self.program.events.index(event))
+
+    def _all_states(self) -> str:
+        count = self.search.count
+        words = "the only state" if count == 1 else f"all {count:,} states"
+        return words + self._beside_faults()
+
+    def _all_transitions(self) -> str:
+        count = self.search.transitions
+        return f"all {count:,} steps" if count != 1 else "the only step"
+
+    def _beside_faults(self) -> str:
+        """A faulty step has no state after it: what is said of all states does not speak of those that it might have led to."""
+        faulty = (Event(EventKind.RANGE, "values_in_range"), Event(EventKind.WRITE, "one_write_per_cell"))
+        return " reached without a faulty step" if any(self._first(f) is not None for f in faulty) else ""
+
+
+def _steps(count: int) -> str:
+    return "1 step" if count == 1 else f"{count} steps"
+
+
+__all__ = ["Exploration", "explore"]

@@ -1,0 +1,81 @@
+"""Traces: from state numbers back to a run in the spec's words."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from model.explore import context as c
+from model.explore.search import Occurrence, Search
+from model.semantics import Fault, Semantics
+from model.trace import Step, Trace, named_state
+
+
+class Recovery:
+    """Shortest traces of one finished search."""
+
+    def __init__(self, search: Search) -> None:
+        self._search = search
+        self._machine = search.program.machine
+        self._layout = search.program.layout
+        self._semantics = Semantics(self._machine)
+        self._context = search.scratch()
+
+    def trace(self, at: Occurrence) -> Trace:
+        """A shortest run to the state ``at``; with an instance, the step of that instance, faulty or not, is the last."""
+        path = self._path(at.state)
+        states = [self._raw(state) for state, _ in path]
+        steps = [
+            self._step(instance, state)
+            for (_, instance), state in zip(path[1:], states[1:], strict=True)
+            if instance is not None
+        ]
+        if at.instance is not None:
+            result = self._semantics.fire(self._semantics.instances[at.instance], states[-1])
+            if isinstance(result, Fault):
+                steps.append(self._step(at.instance, states[-1], result.message))
+            else:
+                steps.append(self._step(at.instance, result))
+        return Trace(named_state(self._machine, states[0]), tuple(steps))
+
+    def fault(self, at: Occurrence) -> Fault | None:
+        """What the step ``at`` did wrong, if it is a faulty one."""
+        if at.instance is None:
+            return None
+        result = self._semantics.fire(self._semantics.instances[at.instance], self._raw(at.state))
+        return result if isinstance(result, Fault) else None
+
+    def _raw(self, state: int) -> tuple[int, ...]:
+        return self._layout.unpack([int(word) for word in self._search.states[state]])
+
+    def _step(self, number: int, raw: tuple[int, ...], fault: str | None = None) -> Step:
+        instance = self._semantics.instances[number]
+        return Step(instance.action.name, self._semantics.arguments(instance), named_state(self._machine, raw), fault)
+
+    def _path(self, state: int) -> list[tuple[int, int | None]]:
+        """State numbers from an initial state to ``state``, each with the number of the instance that leads to it."""
+        found: list[tuple[int, int | None]] = []
+        while state >= self._search.initial_count:
+            parent, instance = self._predecessor(state)
+            found.append((state, instance))
+            state = parent
+        found.append((state, None))
+        return found[::-1]
+
+    def _predecessor(self, state: int) -> tuple[int, int]:
+        search, context = self._search, self._context
+        wanted = search.states[state].copy()
+        parents = search.parents_of(state)
+        first = parents.start
+        while first < parents.stop:
+            last = min(parents.stop, first + context.rows)
+            behind = search.native.expand(context.address, first, last)
+            records = context.out[: context.words[c.COUNT]]
+            hits = np.flatnonzero((records[:, :-1] == wanted).all(axis=1))
+            if len(hits):
+                row = int(np.searchsorted(context.ends[: behind - first], hits[0], side="right"))
+                return first + row, int(records[hits[0], -1]) & 0xFFFFFFFF
+            first = behind
+        raise AssertionError(f"state {state} has no predecessor among {parents}")
+
+
+__all__ = ["Recovery"]
