@@ -76,7 +76,7 @@ _RANK_BELOW = Requirement("rank", Operator.LT, ("1",))
 _HAS_ZONE = Requirement("zone", Operator.EXISTS)
 _NO_ZONE = Requirement("zone", Operator.DOES_NOT_EXIST)
 _CONSTRAINTS = (
-    *([ANYWHERE] * 12),
+    *([ANYWHERE] * 24),
     Constraints(tolerations=_TOLERATES),
     Constraints(tolerations=(Toleration("", exists=True),)),
     *(Constraints(node_selector=(("zone", zone),)) for zone in _ZONES),
@@ -99,9 +99,9 @@ _NODE_KINDS = _one_of(
 
 
 @st.composite
-def nodes(draw: st.DrawFn, name: str = "n0", *, high: int = 8) -> Node:
+def nodes(draw: st.DrawFn, name: str = "n0", *, high: int = 12) -> Node:
     """A node of up to ``high`` of each type; sometimes with GPUs, a ``pods`` limit, labels, taints, or cordoned."""
-    capacity = draw(resources(low=1, high=high))
+    capacity = draw(resources(low=2, high=high))
     match draw(_NODE_KINDS):
         case "gpu":
             return Node(name, capacity + Resources({GPU: draw(_upto(1, 3))}))
@@ -122,38 +122,42 @@ def nodes(draw: st.DrawFn, name: str = "n0", *, high: int = 8) -> Node:
             return Node(name, capacity)
 
 
-_LIMITS = _one_of(
-    "none", "none", "none", "vcore", "vcore", "vcore", "memory", "pods", "both", "guaranteed", "applications",
-)  # fmt: skip
+_LIMITS = _one_of(*["none"] * 9, "vcore", "vcore", "vcore", "memory", "pods", "both", "guaranteed", "applications")
+_MAXIMA = st.sampled_from((16, 14, 12, 10, 9, 8, 7, 6, 5, 4, 2, 0))
 
 
-def _queue(draw: st.DrawFn, name: str, policy: SortPolicy, high: int, *children: Queue) -> Queue:
+def _queue(draw: st.DrawFn, name: str, policy: SortPolicy, *children: Queue) -> Queue:
     """A queue under one kind of limit."""
     kind = draw(_LIMITS)
     maximum: dict[str, int] = {}
     guaranteed: dict[str, int] = {}
-    applications = None
+    most = None
     match kind:
         case "vcore" | "memory" | "pods":
-            maximum[kind] = draw(_upto(0, high))
+            maximum[kind] = draw(_MAXIMA)
         case "both":
-            maximum = {VCORE: draw(_upto(0, high)), MEMORY: draw(_upto(0, high))}
+            maximum = {VCORE: draw(_MAXIMA), MEMORY: draw(_MAXIMA)}
         case "guaranteed":
-            guaranteed[VCORE] = draw(_upto(1, high))
-            maximum[VCORE] = guaranteed[VCORE] + draw(_upto(0, high))
+            guaranteed[VCORE] = draw(_upto(1, 4))
+            maximum[VCORE] = guaranteed[VCORE] + draw(_MAXIMA)
         case "applications":
-            applications = draw(_upto(1, 3))
-    return Queue(name, Resources(maximum), Resources(guaranteed), policy, applications, children)
+            most = 4 - draw(_upto(1, 3))
+    return Queue(name, Resources(maximum), Resources(guaranteed), policy, most, children)
+
+
+@functools.cache
+def _policies(choices: tuple[SortPolicy, ...]) -> st.SearchStrategy[SortPolicy]:
+    return st.sampled_from(choices)
 
 
 @st.composite
-def queue_trees(draw: st.DrawFn, *, policies: Sequence[SortPolicy] = DEFAULT_POLICIES, high: int = 12) -> QueueTree:
+def queue_trees(draw: st.DrawFn, *, policies: Sequence[SortPolicy] = DEFAULT_POLICIES) -> QueueTree:
     """One leaf, two leaves, or two leaves under a parent queue beside a third; maxima at any level, the root too."""
     names = draw(_one_of("one leaf", "two leaves", "two levels"))
-    policy = draw(st.sampled_from(list(policies)))
+    choices = _policies(tuple(policies))
 
     def queue(name: str, *children: Queue) -> Queue:
-        return _queue(draw, name, policy, high, *children)
+        return _queue(draw, name, SortPolicy.FIFO if children else draw(choices), *children)
 
     match names:
         case "one leaf":
