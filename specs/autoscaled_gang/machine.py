@@ -82,6 +82,7 @@ def autoscaled_gang(
     rows beyond ``instances``, for those that are TERMINATED: so the autoscaler keeps the maximum, not the sort's size.
     """
     for name, value, least in (
+        ("apps", apps, 1),
         ("size", size, 1),
         ("instances", instances, 1),
         ("capacity", capacity, 1),

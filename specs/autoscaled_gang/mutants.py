@@ -18,10 +18,6 @@ from specs.mutant import Mutant
 _FULL_AND_VANISH: Final = {"size": 2, "capacity": 1, "vanish": True}
 
 
-# A gang fits one instance: what is launched for the second can come too late, when the first has left.
-_LAUNCH_IN_VAIN: Final = {"size": 2}
-
-
 def _mutant(name: str, source: str, violated: str, edit: Edit, parameters: Mapping[str, Any] | None = None) -> Mutant:
     return Mutant(name, source, violated, autoscaled_gang, (edit,), parameters or {})
 
@@ -174,17 +170,13 @@ def _goes_to(action: str, state: InstanceState) -> Edit:
 
 
 _LIFE_CYCLE = tuple(
-    _mutant(f"from_{state.name.lower()}", source, f"{state.name.lower()}_is_left_as_allowed", edit, _LAUNCH_IN_VAIN)
+    _mutant(f"from_{state.name.lower()}", source, f"{state.name.lower()}_is_left_as_allowed", edit)
     for state, source, edit in (
         (_S.ABSENT, "a new instance is requested without being queued", _goes_to("queue_instance", _S.REQUESTED)),
         (_S.QUEUED, "a queued instance counts as launched", _goes_to("request_launch", _S.ALLOCATED)),
         (_S.REQUESTED, "a launched instance counts as running Ray", _goes_to("launched", _S.RAY_RUNNING)),
         (_S.ALLOCATED, "Ray is taken to run where it is only to be installed", _goes_to("install_ray", _S.RAY_RUNNING)),
-        (
-            _S.RAY_INSTALLING,
-            "an instance that still installs Ray counts as an idle node",
-            with_guard("request_drain", "instance[i] ==", _also(_S.RAY_INSTALLING)),
-        ),
+        (_S.RAY_INSTALLING, "a new node is drained before it served", _goes_to("ray_started", _S.RAY_STOP_REQUESTED)),
         (_S.RAY_RUNNING, "a node is drained without being asked", _goes_to("request_drain", _S.RAY_STOPPING)),
         (_S.RAY_STOP_REQUESTED, "an accepted drain skips Ray's end", _goes_to("drain_accepted", _S.TERMINATING)),
         (_S.RAY_STOPPING, "a node that stops is taken for a running one", _goes_to("ray_stopped", _S.RAY_RUNNING)),
