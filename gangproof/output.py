@@ -30,7 +30,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]], width: int = WI
     indent = sum(widths[:-1]) + 2 * (len(widths) - 1)
     last = max(16, width - indent)
     lines: list[str] = []
-    for row in [list(head), ["-" * min(w, last) for w in widths], *cells]:
+    for row in [list(head), [*("-" * w for w in widths[:-1]), "-" * min(widths[-1], last)], *cells]:
         left = "".join(f"{x:<{w}}  " for x, w in zip(row[:-1], widths[:-1], strict=True))
         first, *rest = textwrap.wrap(row[-1], last, break_on_hyphens=False) or [""]
         lines.append((left + first).rstrip())

@@ -37,6 +37,6 @@ class Bar:
         rate = progress.states / max(progress.seconds, 1e-9)
         sys.stderr.write(
             f"\r\x1b[K{progress.states:,} states  {rate:,.0f}/s  depth {progress.depth}  "
-            f"queue {progress.queue:,}  {progress.memory / (1 << 20):,.0f} MB"
+            f"queue {progress.queue:,}  {progress.memory_bytes / (1 << 20):,.0f} MB"
         )
         sys.stderr.flush()

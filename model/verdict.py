@@ -88,9 +88,12 @@ class Verdict:
 
     @property
     def first_violation(self) -> PropertyVerdict | None:
-        """The violated property with the shortest trace."""
+        """The violated property to show first: the shortest trace, but a bad state or step before a goal out of reach.
+
+        The trace of a `possible` ends where its goal is lost, which by itself shows nothing bad yet.
+        """
         violated = [p for p in self.properties if p.outcome is Outcome.VIOLATED and p.trace is not None]
-        return min(violated, key=lambda p: len(p.trace or ()), default=None)
+        return min(violated, key=lambda p: (p.kind == "possible", len(p.trace or ())), default=None)
 
     def __getitem__(self, name: str) -> PropertyVerdict:
         """The answer for one property. KeyError if there is none of that name."""

@@ -103,7 +103,7 @@ def _witness_json(witness: Witness) -> dict[str, Any]:
 
 def _text(cluster: Cluster, comparison: Comparison) -> str:
     from gangproof.answers import percent
-    from gangproof.review.pictures import show_resources
+    from gangproof.review.pictures import show_limit, show_resources
 
     gangs, solution = len(cluster.applications), comparison.solution
     rows: list[tuple[object, ...]] = [
@@ -139,7 +139,7 @@ def _text(cluster: Cluster, comparison: Comparison) -> str:
         for a in witness.cluster.applications
     ]
     node_rows = [(n.name, show_resources(witness.cluster.free(n))) for n in witness.cluster.nodes]
-    queue_rows = [(q.name, show_resources(q.maximum)) for q in witness.cluster.queues if q.maximum]
+    queue_rows = [(q.name, show_limit(q.maximum)) for q in witness.cluster.queues if q.maximum]
     parts += [table(["gang", "members"], gang_rows), table(["node", "free"], node_rows)]
     if queue_rows:
         parts.append(table(["queue", "maximum"], queue_rows))

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import click
 
+from gangproof.catalogue import Entry, catalogue
 from gangproof.output import paragraph, print_json
-from specs.catalogue import Entry, catalogue
+from specs.parameters import shown
 
 
 @click.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
 def command(as_json: bool) -> None:
     """What is shipped: specs with their parameters, actions, properties and mutants."""
-    entries = catalogue()
+    entries = list(catalogue())
     if as_json:
         print_json({"specs": [entry.to_json() for entry in entries]})
         return
@@ -22,7 +23,7 @@ def command(as_json: bool) -> None:
 
 def _text(entry: Entry) -> str:
     lines = [paragraph(f"{entry.name}: {entry.doc}", indent="  ")]
-    parameters = [f"{p.name}={p.default} ({p.kind})" for p in entry.parameters]
+    parameters = [f"{p.name}={shown(p.default)} ({p.kind})" for p in entry.parameters]
     mutants = list(entry.mutants) or ["none"]
     for title, words in (
         ("parameters", parameters),

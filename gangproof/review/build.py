@@ -135,7 +135,7 @@ def build(
     refusals = [f"{policy}: {v}" for v in row.refusals] + [f"optimal: {v}" for v in comparison.solution_refusals]
     waiting = _waiting(cluster, greedy.placement, solution.placement)
     witness = comparison.witness
-    proved = "OPTIMAL" if solution.status is Status.OPTIMAL else "best found"
+    proved = "proved" if solution.status is Status.OPTIMAL else "best found, not proved"
     return Review(
         title=title,
         inputs=tuple(inputs),
@@ -151,7 +151,7 @@ def build(
         gangs=tuple(sorted(cluster.applications, key=lambda a: (a.submitted, a.name))[:ROWS]),
         sides=(
             _side(f"Greedy ({policy})", cluster, greedy.placement, colours),
-            _side(f"Optimal ({proved.lower()})", cluster, solution.placement, colours),
+            _side(f"Optimal ({proved})", cluster, solution.placement, colours),
         ),
         waiting=tuple(waiting[:ROWS]),
         waiting_left_out=_left_out(len(waiting), ROWS, "gangs"),

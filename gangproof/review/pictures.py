@@ -111,20 +111,30 @@ def _shown_resources(cluster: Cluster) -> list[str]:
 
 
 def show_amount(resource: str, amount: int) -> str:
-    """An amount in the unit that people write: cores, GiB, devices, counts."""
+    """An amount in the unit that people write: cores, devices, counts; bytes as Gi, Mi, G or M, rounded where none divides."""
     if resource == VCORE or resource == "gpu" or resource.endswith("/gpu"):
         return f"{amount // 1000}" if amount % 1000 == 0 else f"{amount}m"
     if resource == MEMORY or resource == "ephemeral-storage" or resource.startswith("hugepages-"):
-        for unit, size in (("Gi", 1 << 30), ("Mi", 1 << 20), ("G", 10**9), ("M", 10**6), ("Ki", 1 << 10)):
-            if amount >= size and amount % size == 0:
-                return f"{amount // size}{unit}"
-        return f"{amount / (1 << 30):.1f}Gi" if amount >= 1 << 30 else str(amount)
+        return _bytes(amount)
+    return str(amount)
+
+
+def _bytes(amount: int) -> str:
+    for unit, size in (("Gi", 1 << 30), ("G", 10**9), ("Mi", 1 << 20), ("M", 10**6)):
+        if amount >= size and amount % size == 0 and amount // size < 10_000:
+            return f"{amount // size}{unit}"
+    for unit, size in (("Gi", 1 << 30), ("Mi", 1 << 20)):
+        if amount >= size:
+            return f"{amount / size:.1f}{unit}"
     return str(amount)
 
 
 def show_resources(resources: Resources) -> str:
-    """``vcore 4, memory 8Gi``."""
-    return (
-        ", ".join(f"{name} {show_amount(name, amount)}" for name, amount in resources.items() if name != PODS)
-        or "nothing"
-    )
+    """``vcore 4, memory 8Gi``: all but the count of pods and what is 0."""
+    shown = [f"{name} {show_amount(name, amount)}" for name, amount in resources.items() if name != PODS and amount]
+    return ", ".join(shown) or "nothing"
+
+
+def show_limit(limit: Resources) -> str:
+    """``pods 10, vcore 20``: every type that is limited, 0 too."""
+    return ", ".join(f"{name} {show_amount(name, amount)}" for name, amount in limit.items())

@@ -1,0 +1,134 @@
+"""From SPEC on a command line to a machine: a shipped name, or ``FILE.py:FUNCTION`` of the user's own.
+
+Whatever is wrong in the user's file is told with its file and line; their exceptions do not pass as ours.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import sys
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from model.language import Machine, SpecError
+from specs.parameters import ParameterError, check_known, parameters_of, parse_assignments, shown
+from specs.registry import SHIPPED, spec_function
+
+
+class SpecLoadError(Exception):
+    """A spec that cannot be had: no such name, file or function, a fault in the user's file, a bad parameter."""
+
+
+def load_spec(spec: str, assignments: Sequence[str] = ()) -> Machine:
+    """The machine of ``spec`` with parameters given as ``name=value`` texts. SpecLoadError and SpecError say what is wrong."""
+    function = find_function(spec)
+    try:
+        values = parse_assignments(parameters_of(function), assignments)
+    except ParameterError as error:
+        raise SpecLoadError(f"{spec}: {error}") from None
+    return _call(spec, function, values)
+
+
+def build_spec(spec: str | Callable[..., Machine], values: Mapping[str, Any]) -> Machine:
+    """The machine of ``spec`` with parameters given as Python values."""
+    function = find_function(spec) if isinstance(spec, str) else spec
+    name = spec if isinstance(spec, str) else function.__name__
+    try:
+        known = {p.name: p for p in parameters_of(function)}
+        for given in values:
+            check_known(known, given)
+    except ParameterError as error:
+        raise SpecLoadError(f"{name}: {error}") from None
+    return _call(name, function, values)
+
+
+def find_function(spec: str) -> Callable[..., Machine]:
+    """The function that ``spec`` names."""
+    if spec in SHIPPED:
+        return spec_function(spec)
+    path, colon, name = spec.rpartition(":")
+    if not colon and spec.endswith(".py"):
+        path, name = spec, ""
+    if not path.endswith(".py"):
+        raise SpecLoadError(f"no spec is named {spec!r}: expected one of {', '.join(SHIPPED)}, or FILE.py:FUNCTION")
+    module = _load_file(Path(path))
+    candidates = _functions(module)
+    if not name and len(candidates) == 1:
+        return next(iter(candidates.values()))
+    offered = ", ".join(f"{path}:{n}" for n in candidates) or "none: a spec function is annotated '-> Machine'"
+    if not name:
+        raise SpecLoadError(f"{path}: say which function: {offered}")
+    found = getattr(module, name, None)
+    if not inspect.isfunction(found):
+        raise SpecLoadError(f"{path} has no function {name!r}; it has {offered}")
+    return found
+
+
+def _functions(module: ModuleType) -> dict[str, Callable[..., Machine]]:
+    """The module's own functions that say that they return a Machine."""
+    found: dict[str, Callable[..., Machine]] = {}
+    for name, value in vars(module).items():
+        if inspect.isfunction(value) and value.__module__ == module.__name__:
+            annotation = value.__annotations__.get("return")
+            if annotation is Machine or annotation == "Machine":
+                found[name] = value
+    return found
+
+
+def _load_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise SpecLoadError(f"{path}: there is no such file")
+    name = f"gangproof_user_spec_{path.stem}"
+    loader = importlib.util.spec_from_file_location(name, path)
+    if loader is None or loader.loader is None:
+        raise SpecLoadError(f"{path}: not a Python file")
+    module = importlib.util.module_from_spec(loader)
+    sys.modules[name] = module  # type hints are resolved through it
+    folder = str(path.resolve().parent)
+    sys.path.insert(0, folder)  # a spec may import its neighbours
+    try:
+        loader.loader.exec_module(module)
+    except SpecError:
+        raise
+    except (Exception, SystemExit) as error:
+        del sys.modules[name]
+        raise SpecLoadError(_told(error, str(path))) from None
+    finally:
+        sys.path.remove(folder)
+    return module
+
+
+def _call(spec: str, function: Callable[..., Machine], values: Mapping[str, Any]) -> Machine:
+    try:
+        machine = function(**values)
+    except SpecError:
+        raise
+    except ValueError as error:
+        # a spec function refuses sizes that make no sense with ValueError
+        raise SpecLoadError(f"{spec}: {error}") from None
+    except (Exception, SystemExit) as error:
+        raise SpecLoadError(_told(error, inspect.getsourcefile(function) or spec)) from None
+    if not isinstance(machine, Machine):
+        raise SpecLoadError(
+            f"{spec}: the function returns {type(machine).__name__}, expected a Machine (is 'return m' missing?)"
+        )
+    defaults = {n: p.default for n, p in inspect.signature(function).parameters.items()}
+    machine.parameters = {n: shown(v) for n, v in {**defaults, **values}.items()}
+    return machine.finish()
+
+
+def _told(error: BaseException, file: str) -> str:
+    """``file:line: Kind: message`` at the innermost line of ``file`` in the traceback."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}:{error.lineno}: {type(error).__name__}: {error.msg}"
+    frames = traceback.extract_tb(error.__traceback__)
+    same = [f for f in frames if Path(f.filename).name == Path(file).name]
+    line = same[-1].lineno if same else 0
+    return f"{file}:{line}: {type(error).__name__}: {error}"
+
+
+__all__ = ["SpecLoadError", "build_spec", "find_function", "load_spec"]

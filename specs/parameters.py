@@ -1,0 +1,122 @@
+"""The parameters of a spec are those of its function: int, bool, an enum, or a tuple of integers.
+
+They are read from the signature, and filled from text (``policy=fair size=3,2``) or from Python values.
+"""
+
+from __future__ import annotations
+
+import enum
+import inspect
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from model.language import Machine
+
+
+class ParameterError(Exception):
+    """A parameter that the spec does not have, or a value that it cannot take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter: ``kinds`` are the types that its annotation allows, among int, bool, tuple and enum classes."""
+
+    name: str
+    kinds: tuple[type, ...]
+    default: Any
+
+    @property
+    def kind(self) -> str:
+        """The kinds in words: "int", "int or int,int,...", "fifo|fair"."""
+        return " or ".join(_kind_name(k) for k in self.kinds)
+
+    def parse(self, text: str) -> Any:
+        """The value that ``text`` says. ParameterError with what was found and expected."""
+        for kind in self.kinds:
+            try:
+                return _parse(kind, text)
+            except ValueError:
+                continue
+        raise ParameterError(f"{self.name}: expected {self.kind}, found {text!r}")
+
+
+def parameters_of(function: Callable[..., Machine]) -> list[Parameter]:
+    """The parameters of a spec function. ParameterError for one without a default or of a type that text cannot give."""
+    hints = typing.get_type_hints(function)
+    found: list[Parameter] = []
+    for p in inspect.signature(function).parameters.values():
+        if p.default is p.empty:
+            raise ParameterError(f"{function.__name__}: parameter {p.name} has no default")
+        kinds = _kinds(hints.get(p.name, type(p.default)))
+        if not kinds:
+            raise ParameterError(
+                f"{function.__name__}: parameter {p.name} is an int, a bool, an enum or a tuple of int, found {hints.get(p.name)!r}"
+            )
+        found.append(Parameter(p.name, kinds, p.default))
+    return found
+
+
+def parse_assignments(known: Sequence[Parameter], assignments: Sequence[str]) -> dict[str, Any]:
+    """Values by name from ``name=value`` texts."""
+    by_name = {p.name: p for p in known}
+    values: dict[str, Any] = {}
+    for text in assignments:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise ParameterError(f"expected NAME=VALUE, found {text!r}")
+        check_known(by_name, name)
+        if name in values:
+            raise ParameterError(f"{name} is given twice")
+        values[name] = by_name[name].parse(value)
+    return values
+
+
+def check_known(by_name: Mapping[str, object], name: str) -> None:
+    """ParameterError that lists the parameters there are, if ``name`` is not among them."""
+    if name not in by_name:
+        raise ParameterError(f"there is no parameter {name!r}; there are {', '.join(by_name) or 'none'}")
+
+
+def shown(value: Any) -> Any:
+    """A parameter's value as JSON has it: enum members by their value, tuples as lists."""
+    if isinstance(value, enum.Enum):
+        return value.value
+    return [shown(v) for v in value] if isinstance(value, tuple) else value
+
+
+def _kinds(hint: Any) -> tuple[type, ...]:
+    if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
+        parts = [_kinds(h) for h in typing.get_args(hint)]
+        return tuple(k for part in parts for k in part) if all(parts) else ()
+    if typing.get_origin(hint) is tuple or hint is tuple:
+        return (tuple,)
+    if hint in (int, bool) or (isinstance(hint, type) and issubclass(hint, enum.Enum)):
+        return (hint,)
+    return ()
+
+
+def _kind_name(kind: type) -> str:
+    if issubclass(kind, enum.Enum):
+        return "|".join(str(m.value) if isinstance(m.value, str) else m.name.lower() for m in kind)
+    return {int: "int", bool: "true|false", tuple: "int,int,..."}[kind]
+
+
+def _parse(kind: type, text: str) -> Any:
+    """ValueError where ``text`` is not of ``kind``."""
+    if kind is bool:
+        return {"true": True, "false": False}[text.lower()] if text.lower() in ("true", "false") else _no(text)
+    if kind is int:
+        return int(text) if text.isascii() else _no(text)
+    if kind is tuple:
+        return tuple(int(part) for part in text.split(",")) if "," in text else _no(text)
+    for member in kind:  # type: ignore[attr-defined]
+        if text.lower() in (str(member.value).lower(), member.name.lower()):
+            return member
+    return _no(text)
+
+
+def _no(text: str) -> Any:
+    raise ValueError(text)

@@ -1,0 +1,34 @@
+"""What is shipped, by name. A system's module is loaded when its spec is asked for."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, cast
+
+from model.language import Machine
+
+if TYPE_CHECKING:
+    from specs.mutant import Mutant
+
+SpecFunction = Callable[..., Machine]
+
+SHIPPED: Final = MappingProxyType(
+    {
+        "gang": "specs.gang",
+        "yunikorn": "specs.yunikorn",
+        "autoscaled_gang": "specs.autoscaled_gang",
+    }
+)
+"""Name of a spec to its package; the spec function has the same name."""
+
+
+def spec_function(name: str) -> SpecFunction:
+    """The function that builds the shipped spec ``name``. KeyError if there is none."""
+    return cast(SpecFunction, getattr(importlib.import_module(SHIPPED[name]), name))
+
+
+def mutants(name: str) -> Sequence[Mutant]:
+    """The mutants of the shipped spec ``name``."""
+    return cast("Sequence[Mutant]", importlib.import_module(SHIPPED[name] + ".mutants").MUTANTS)
