@@ -9,7 +9,8 @@ else is lost is listed in ``dropped``, in words, for the reader of the review.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -129,7 +130,7 @@ def _abstract(cluster: Cluster, scope: _Scope) -> Abstraction:
     machine = yunikorn(
         apps=apps, size=sizes, nodes=nodes, capacity=capacities, quota=quota, policy=policy, queues=queues
     )
-    machine.rename(App, [a.name for a in scope.gangs])
+    machine.rename(App, _element_names(a.name for a in scope.gangs))
     machine.rename(Node, [f"nodes{i + 1}" for i in range(nodes)] if nodes > 1 else ["nodes"])
     settings = {
         "apps": apps,
@@ -159,6 +160,16 @@ def _abstract(cluster: Cluster, scope: _Scope) -> Abstraction:
         tuple(mapping),
         tuple(_dropped(cluster, scope, resource, unit, exact)),
     )
+
+
+def _element_names(names: Iterable[str]) -> list[str]:
+    """``names`` as a spec can print them: the characters of its notation become ``_``, and doubles get a number."""
+    found: list[str] = []
+    for name in names:
+        plain = re.sub(r"[^\w.:@/+-]", "_", name) or "_"
+        tried = itertools.chain([plain], (f"{plain}.{i}" for i in itertools.count(2)))
+        found.append(next(t for t in tried if t not in found))
+    return found
 
 
 def _shown(values: tuple[int, ...]) -> str:
