@@ -24,8 +24,9 @@ def test_every_command_prints_what_the_readme_shows(steps: list[Command | File])
 
 
 def test_lines_fit_a_terminal(steps: list[Command | File]) -> None:
-    long = [line for s in steps if isinstance(s, Command) for line in s.printed.splitlines() if len(line) > 80]
-    assert long == []
+    lines = [line for step in steps if isinstance(step, Command) for line in step.printed.splitlines()]
+    # a message of an error is one line, for programs that collect them
+    assert [line for line in lines if len(line) > 80 and not line.startswith("error: ")] == []
 
 
 def test_links_and_paths_exist() -> None:
