@@ -14,7 +14,7 @@ from decimal import Decimal
 from typing import Final
 
 from reference.errors import InputError, InputWarning, shorten
-from reference.manifests.json_text import find_position, parse_json
+from reference.manifests.json_text import JsonPositions, parse_json
 from reference.manifests.position import Path, Position, Spot, Step, SyntaxProblem, path_text
 from reference.manifests.yaml_text import parse_yaml
 
@@ -56,10 +56,10 @@ class _Yaml(Document):
 
 class _Json(Document):
     def __init__(self, file: str, text: str) -> None:
-        self.file, self._text = file, text
+        self.file, self._positions = file, JsonPositions(text)
 
     def position(self, path: Path, of_key: bool = False) -> Position | None:
-        return find_position(self._text, path, of_key)
+        return self._positions.find(path, of_key)
 
 
 class _Rows(Document):
@@ -77,7 +77,7 @@ class _Embedded(Document):
 
     def __init__(self, host: Field, inner: Document) -> None:
         self.file, self._host, self._inner = host.document.file, host, inner
-        self.prefix = ".".join(filter(None, (host.where, inner.prefix)))
+        self.prefix = host.where
 
     def position(self, path: Path, of_key: bool = False) -> Position | None:
         return embedded_position(self._host, self._inner.position(path, of_key))
@@ -97,9 +97,7 @@ class Field:
     @property
     def where(self) -> str:
         """The path as text."""
-        path = path_text(self.path)
-        glue = "." if self.document.prefix and path and not path.startswith("[") else ""
-        return self.document.prefix + glue + path
+        return _joined(self.document.prefix, path_text(self.path))
 
     @property
     def location(self) -> str:
@@ -204,6 +202,13 @@ class Field:
         return str(self.value).lower() if isinstance(self.value, bool) else str(self.value)
 
 
+def _joined(prefix: str, path: str) -> str:
+    """A path below the place of its document: ``data["queues.yaml"].partitions``, ``document 2: spec``."""
+    if not path or not prefix:
+        return path or prefix.removesuffix(": ")
+    return prefix + path if path.startswith("[") or prefix.endswith(": ") else f"{prefix}.{path}"
+
+
 _LONGEST_TEXT: Final = 60
 
 
@@ -234,7 +239,7 @@ def yaml_fields(text: str, file: str) -> list[Field]:
         raise _syntax_error(problem, file) from None
     several = len(documents) > 1
     return [
-        Field(_Yaml(file, spot, f"document {number}" if several else ""), (), value)
+        Field(_Yaml(file, spot, f"document {number}: " if several else ""), (), value)
         for number, (value, spot) in enumerate(documents, 1)
     ]
 

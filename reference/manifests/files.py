@@ -21,7 +21,7 @@ def find_files(paths: Sequence[Path | str]) -> list[tuple[Path, bool]]:
 
     Directories are searched to any depth, hidden entries left out, in sorted order. Raises ManifestError.
     """
-    found: dict[Path, bool] = {}
+    found: dict[Path, tuple[Path, bool]] = {}
     for path in map(Path, paths):
         try:
             if path.is_dir():
@@ -29,16 +29,16 @@ def find_files(paths: Sequence[Path | str]) -> list[tuple[Path, bool]]:
                 if not inside:
                     raise ManifestError("no manifests", f"files named *{', *'.join(SUFFIXES[:4])}", str(path))
                 for each in inside:
-                    found.setdefault(each, False)
+                    found.setdefault(each.resolve(), (each, False))
             elif path.exists():
-                found[path] = True
+                found[path.resolve()] = (path, True)
             else:
                 raise ManifestError("no such file or directory", "a file or a directory with manifests", str(path))
         except (OSError, ValueError) as error:
             raise _unreadable(path, error) from None
     if not found:
         raise ManifestError("no files", "at least one file or directory")
-    return list(found.items())
+    return list(found.values())
 
 
 def _walk(directory: Path) -> list[Path]:

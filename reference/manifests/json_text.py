@@ -1,7 +1,7 @@
 """JSON, read fast, with positions found only when a message needs one.
 
 The standard library's parser does the reading (``kubectl get pods -A -o json`` of a large cluster is tens of
-megabytes); ``find_position`` scans the text again to a given path.
+megabytes); ``JsonPositions`` scans the text again to a given path.
 """
 
 from __future__ import annotations
@@ -54,42 +54,49 @@ def parse_json(text: str) -> object:
     return value
 
 
-def find_position(text: str, path: Path, of_key: bool = False) -> Position | None:
-    """Where the value at ``path`` stands (or its key, with ``of_key``); None where the path leads nowhere."""
-    at = key_at = _skip(text, 0)
-    for step in path:
-        found = _member(text, at, step) if isinstance(step, str) else _element(text, at, step)
-        if found is None:
-            return None
-        key_at, at = found
-    return position_of(text, key_at if of_key else at)
+class JsonPositions:
+    """Finds where values stand in one text; what one search has passed over, the next does not scan again."""
 
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._starts: dict[Path, list[int]] = {}
 
-def _member(text: str, at: int, name: str) -> tuple[int, int] | None:
-    if text[at] != "{":
-        return None
-    at = _skip(text, at + 1)
-    while text[at] == '"':
-        key_at = at
-        key, end = _DECODER.raw_decode(text, at)
-        at = _skip(text, _skip(text, end) + 1)
-        if key == name:
-            return key_at, at
-        at = _skip(text, _DECODER.raw_decode(text, at)[1])
-        at = _skip(text, at + 1) if text[at] == "," else at
-    return None
+    def find(self, path: Path, of_key: bool = False) -> Position | None:
+        """Where the value at ``path`` stands (or its key, with ``of_key``); None where the path leads nowhere."""
+        at = key_at = _skip(self._text, 0)
+        for depth, step in enumerate(path):
+            found = self._member(at, step) if isinstance(step, str) else self._element(at, step, path[:depth])
+            if found is None:
+                return None
+            key_at, at = found
+        return position_of(self._text, key_at if of_key else at)
 
-
-def _element(text: str, at: int, index: int) -> tuple[int, int] | None:
-    if text[at] != "[":
-        return None
-    at = _skip(text, at + 1)
-    for _ in range(index):
-        at = _skip(text, _DECODER.raw_decode(text, at)[1])
-        if text[at] != ",":
+    def _member(self, at: int, name: str) -> tuple[int, int] | None:
+        text = self._text
+        if text[at] != "{":
             return None
         at = _skip(text, at + 1)
-    return at, at
+        while text[at] == '"':
+            key_at = at
+            key, end = _SKIPPER.raw_decode(text, at)
+            at = _skip(text, _skip(text, end) + 1)
+            if key == name:
+                return key_at, at
+            at = _skip(text, _SKIPPER.raw_decode(text, at)[1])
+            at = _skip(text, at + 1) if text[at] == "," else at
+        return None
+
+    def _element(self, at: int, index: int, owner: Path) -> tuple[int, int] | None:
+        text = self._text
+        if text[at] != "[":
+            return None
+        starts = self._starts.setdefault(owner, [_skip(text, at + 1)])
+        while len(starts) <= index:
+            at = _skip(text, _SKIPPER.raw_decode(text, starts[-1])[1])
+            if text[at] != ",":
+                return None
+            starts.append(_skip(text, at + 1))
+        return starts[index], starts[index]
 
 
 def _skip(text: str, at: int) -> int:
@@ -128,3 +135,4 @@ def _no_constant(text: str) -> NoReturn:
 
 
 _DECODER: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_float=Decimal, parse_constant=_no_constant)
+_SKIPPER: Final = json.JSONDecoder()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Final
 
 Step = str | int
 Path = tuple[Step, ...]
@@ -26,10 +27,10 @@ class Spot:
 
     line: int
     column: int
+    keys: dict[str, Spot]
+    children: dict[Step, Spot]
     text: str | None = None
     indent: int | None = None
-    keys: dict[str, Spot] = field(default_factory=dict)
-    children: dict[Step, Spot] = field(default_factory=dict)
 
     @property
     def position(self) -> Position:
@@ -42,6 +43,11 @@ class Spot:
         for step in path:
             spot = spot.children.get(step) if spot else None
         return spot
+
+
+# shared by all scalars, of which there are millions; a container has dicts of its own
+NO_KEYS: Final[dict[str, Spot]] = {}
+NO_CHILDREN: Final[dict[Step, Spot]] = {}
 
 
 class SyntaxProblem(Exception):

@@ -111,13 +111,15 @@ def read_policy(annotation: Field | None, notices: Notices) -> tuple[GangStyle, 
             if value in ("Soft", "Hard"):
                 style = GangStyle(value)
             else:
-                notices.add(annotation, f"the gangSchedulingStyle {value!r} is neither Soft nor Hard: Soft is taken")
+                text = f"the gangSchedulingStyle {value!r} is neither Soft nor Hard: Soft is taken"
+                notices.add(annotation, text, "style")
         elif key == "placeholderTimeoutInSeconds":
             if re.fullmatch(r"[+]?0*[1-9][0-9]{0,11}", value):
                 timeout = int(value)
             elif not re.fullmatch(r"[+-]?0+", value):
                 text = f"the timeout {value!r} is not a number of seconds: {DEFAULT_TIMEOUT_SECONDS} is taken"
-                notices.add(annotation, text)
+                notices.add(annotation, text, "timeout")
         elif part:
-            notices.add(annotation, f"YuniKorn does not know the parameter {part!r}: passed over")
+            text = f"YuniKorn does not know the parameter {part!r}: passed over"
+            notices.add(annotation, text, f"parameter {key}")
     return style, timeout

@@ -7,14 +7,16 @@ schema, numbers exactly: int or Decimal. Merge keys (``<<``) are honoured, as ku
 
 from __future__ import annotations
 
+import gc
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final
 
 import yaml
 
-from reference.manifests.position import Position, Spot, SyntaxProblem, position_of
+from reference.manifests.position import NO_CHILDREN, NO_KEYS, Position, Spot, SyntaxProblem, position_of
 
 MAX_DEPTH: Final = 200
 MAX_GROWTH: Final = 10  # values after expanding aliases, per value written ...
@@ -28,6 +30,7 @@ _WORDS: Final[dict[str, bool | None]] = {
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
+_MERGE: Final = "<<"
 _TAG: Final = "tag:yaml.org,2002:"
 
 
@@ -55,9 +58,13 @@ def parse_yaml(text: str) -> list[tuple[object, Spot]]:
     """The documents of ``text``: mappings as dict with str keys, sequences as list, scalars as None, bool, int,
     Decimal or str. Empty documents are left out. Raises SyntaxProblem."""
     builder = _Builder(text)
+    take = builder.takers
+    collecting = gc.isenabled()
+    gc.disable()  # millions of small objects, none of them garbage: collecting would double the time
     try:
         for event in yaml.parse(text, Loader=_LOADER):
-            builder.take(event)
+            if (handler := take.get(type(event))) is not None:
+                handler(event)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         problem = " ".join(part for part in (error.problem, error.context) if part)
@@ -66,11 +73,14 @@ def parse_yaml(text: str) -> list[tuple[object, Spot]]:
     except yaml.reader.ReaderError as error:
         at = position_of(text, error.position)
         raise SyntaxProblem(f"bad YAML ({error.reason})", "printable characters", at) from None
+    finally:
+        if collecting:
+            gc.enable()
     return builder.documents
 
 
 class _Builder:
-    """Turns events into values; ``take`` them in order."""
+    """Turns events into values: give each, in order, to the taker of its type."""
 
     def __init__(self, text: str) -> None:
         self._lines = text.splitlines()
@@ -80,34 +90,36 @@ class _Builder:
         self._written = 0
         self._expanded = 0
 
-    def take(self, event: Any) -> None:
-        """One event of the stream."""
-        match event:
-            case yaml.ScalarEvent():
-                self._count(event)
-                self._finish(self._scalar(event), event.anchor)
-            case yaml.MappingStartEvent():
-                self._open({}, event)
-            case yaml.SequenceStartEvent():
-                self._open([], event)
-            case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
-                frame = self._stack.pop()
-                for merged in frame.merges:
-                    _merge(frame.built, merged)
-                self._finish(frame.built, frame.anchor)
-            case yaml.AliasEvent():
-                self._alias(event)
-            case yaml.DocumentStartEvent():
-                self._anchors = {}
+        self.takers: Final[dict[type, Callable[[Any], None]]] = {
+            yaml.ScalarEvent: self._scalar,
+            yaml.MappingStartEvent: self._open_mapping,
+            yaml.SequenceStartEvent: self._open_sequence,
+            yaml.MappingEndEvent: self._close,
+            yaml.SequenceEndEvent: self._close,
+            yaml.AliasEvent: self._alias,
+            yaml.DocumentStartEvent: self._start,
+        }
 
-    def _count(self, event: Any) -> None:
+    def _start(self, _: Any) -> None:
+        self._anchors = {}
+
+    def _close(self, _: Any) -> None:
+        frame = self._stack.pop()
+        for merged in frame.merges:
+            _merge(frame.built, merged)
+        self._finish(frame.built, frame.anchor)
+
+    def _open_mapping(self, event: Any) -> None:
+        self._open({}, "map", event)
+
+    def _open_sequence(self, event: Any) -> None:
+        self._open([], "seq", event)
+
+    def _open(self, value: object, kind: str, event: Any) -> None:
         self._written += 1
         self._expanded += 1
-
-    def _open(self, value: object, event: Any) -> None:
-        self._count(event)
-        spot = _spot(event)
-        kind = "map" if isinstance(value, dict) else "seq"
+        mark = event.start_mark
+        spot = Spot(mark.line + 1, mark.column + 1, {}, {})
         if event.tag not in (None, "!", _TAG + kind):
             raise SyntaxProblem(f"the tag {event.tag!r}", "plain YAML without tags", spot.position)
         if len(self._stack) >= MAX_DEPTH:
@@ -119,7 +131,9 @@ class _Builder:
             raise SyntaxProblem("a mapping or list as a key", "text as a key", spot.position)
         self._stack.append(frame)
 
-    def _scalar(self, event: Any) -> _Built:
+    def _scalar(self, event: Any) -> None:
+        self._written += 1
+        self._expanded += 1
         spot = _spot(event)
         text: str = event.value
         if event.style == "|":
@@ -134,9 +148,9 @@ class _Builder:
             names = {type(None): "null", bool: "bool", int: "int", Decimal: "float"}
             if tag != _TAG + names.get(type(value), "str"):
                 raise SyntaxProblem(f"the tag {tag!r} on {text!r}", "plain YAML without tags", spot.position)
-        if not isinstance(value, str):
-            spot.text = text
-        return _Built(value, spot)
+        if not isinstance(value, str) or (text == _MERGE and tag is None and event.implicit[0]):
+            spot.text = text  # a quoted "<<" is an ordinary key
+        self._finish(_Built(value, spot), event.anchor)
 
     def _wants_key(self) -> bool:
         """Whether the next value is the key of a mapping."""
@@ -144,9 +158,10 @@ class _Builder:
 
     def _indent(self, event: Any) -> int:
         """By how much the file indents a literal block scalar; 0 where that cannot be seen."""
-        for written, content in zip(self._lines[event.start_mark.line + 1 :], event.value.splitlines(), strict=False):
-            if content.strip():
-                return max(written.find(content), 0)
+        first = event.start_mark.line + 1
+        for number, content in enumerate(event.value.splitlines(), first):
+            if content.strip() and number < len(self._lines):
+                return max(self._lines[number].find(content), 0)
         return 0
 
     def _alias(self, event: Any) -> None:
@@ -183,7 +198,7 @@ class _Builder:
                 return
             key, key_spot, frame.key, frame.key_spot = frame.key, frame.key_spot, None, None
             assert key_spot is not None
-            if key == "<<" and not isinstance(built.value, str):
+            if key_spot.text == _MERGE:
                 frame.merges += _merge_sources(built)
             elif key in container:
                 first = parent.spot.keys[key].line
@@ -196,7 +211,8 @@ class _Builder:
 
 
 def _spot(event: Any) -> Spot:
-    return Spot(event.start_mark.line + 1, event.start_mark.column + 1)
+    mark = event.start_mark
+    return Spot(mark.line + 1, mark.column + 1, NO_KEYS, NO_CHILDREN)
 
 
 def _merge_sources(built: _Built) -> list[_Built]:

@@ -19,7 +19,7 @@ def groups(*definitions: dict[str, Any]) -> str:
     return json.dumps(list(definitions))
 
 
-def group(name: str = "workers", members: Any = 2, resource: Any = None, **more: Any) -> dict[str, Any]:
+def group(name: Any = "workers", members: Any = 2, resource: Any = None, **more: Any) -> dict[str, Any]:
     """One task group of 1 core and 1 GiB a member."""
     request = {"cpu": "1", "memory": "1Gi"} if resource is None else resource
     return {"name": name, "minMember": members, "minResource": request, **more}

@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reference.manifests.document import ManifestError, embedded_json, embedded_yaml, json_field, yaml_fields
-from reference.manifests.json_text import find_position, parse_json
+from reference.manifests.json_text import JsonPositions, parse_json
 from reference.manifests.position import Path, SyntaxProblem, path_text
 from reference.manifests.yaml_text import parse_yaml
 
-TEXT = st.text(
+WORDS = st.sampled_from(["<<", "null", "1", "true", "a b", "*a", "- x", "#"])
+TEXT = WORDS | st.text(
     st.characters(
         codec="utf-8", exclude_categories=["Cc", "Cs"], exclude_characters="\ufeff\u2028\u2029\x85\ufffe\uffff"
     ),
@@ -40,21 +41,24 @@ def paths(value: Any, path: Path = ()) -> list[Path]:
 
 
 @given(
-    st.one_of(st.lists(VALUES, max_size=3), st.dictionaries(TEXT, VALUES, max_size=3)), st.sampled_from([None, 0, 2])
+    st.one_of(st.lists(VALUES, max_size=3), st.dictionaries(TEXT, VALUES, max_size=3)),
+    st.sampled_from([None, 0, 2]),
+    st.data(),
 )
-def test_json_is_read_alike_by_both_readers(value: Any, indent: int | None) -> None:
+def test_json_is_read_alike_by_both_readers(value: Any, indent: int | None, data: st.DataObject) -> None:
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     [(as_yaml, spot)] = parse_yaml(text)
     assert parse_json(text) == value
     assert as_yaml == value
-    for path in paths(value):
+    positions = JsonPositions(text)
+    for path in data.draw(st.permutations(paths(value))):
         found = spot.find(path)
         assert found is not None
-        assert find_position(text, path) == found.position
+        assert positions.find(path) == found.position
         if path and isinstance(path[-1], str):
             parent = spot.find(path[:-1])
             assert parent is not None
-            assert find_position(text, path, of_key=True) == parent.keys[path[-1]].position
+            assert positions.find(path, of_key=True) == parent.keys[path[-1]].position
 
 
 def test_scalars_are_typed_exactly() -> None:
@@ -106,6 +110,8 @@ BAD_YAML = [
     ("? [a]\n: 1\n", 1, 3, "a mapping or list as a key"),
     ("a: &x [1]\n*x : 2\n", 2, 1, "a mapping or list as a key"),
     ("a: {<<: 1}\n", 1, 9, "a merge key"),
+    ("a: {<<: x}\n", 1, 9, "a merge key"),
+    ("a: {<<: [x]}\n", 1, 9, "a merge key"),
     ("a: \x01\n", 1, 4, "bad YAML"),
     ("[" * 300, 1, 201, "nested levels"),
     (BOMB, None, None, "aliases that expand"),

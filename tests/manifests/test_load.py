@@ -150,7 +150,7 @@ BAD_FILES: list[tuple[str, str | bytes, str]] = [
     ("x.yaml", "kind: NodeList\nitems:\n- 3\n", "items[0]: found 3"),
     ("x.yaml.gz", b"not gzip", "cannot be read"),
     ("x.yaml.gz", gzip.compress(b"kind: List\n" * 99)[:30], "cannot be read"),
-    ("x.yaml", "kind: Node\n---\nkind: Node\nmetadata: {}\n", "x.yaml:1:1: document 1.metadata: found nothing"),
+    ("x.yaml", "kind: Node\n---\nkind: Node\nmetadata: {}\n", "x.yaml:1:1: document 1: metadata: found nothing"),
 ]  # fmt: skip
 
 
@@ -163,17 +163,17 @@ def test_a_bad_file_is_one_message(name: str, content: str | bytes, says: str, w
     assert str(caught.value).isprintable()
 
 
-def test_missing_files_and_empty_directories(tmp_path: Path, write: Write) -> None:
+def test_missing_files_and_empty_directories(tmp_path: Path) -> None:
     with pytest.raises(ManifestError, match="no such file or directory"):
         load(tmp_path / "none.yaml")
     with pytest.raises(ManifestError, match="no manifests"):
         load(tmp_path)
     with pytest.raises(ManifestError, match="found no files"):
         load([])
-    with pytest.raises(ManifestError, match="cannot be read"):
+    with pytest.raises(ManifestError, match=r"a\\x00b: found no such file"):
         load("a\0b")
     with pytest.raises(ManifestError, match="cannot be read"):
-        load(write("plain", "x") / "below.yaml" if os.name == "nt" else "x" * 5000)
+        load("x" * 5000)
 
 
 def test_what_is_no_manifest_is_passed_over_in_a_directory(write: Write, tmp_path: Path) -> None:

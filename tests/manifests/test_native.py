@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from objects import gang, node
 
@@ -97,6 +97,7 @@ def any_cluster(draw: st.DrawFn) -> Cluster:
     )
 
 
+@settings(max_examples=30)
 @given(any_cluster())
 def test_every_field_survives_the_way_through_json(cluster: Cluster) -> None:
     text = json.dumps(to_native(cluster))
@@ -105,6 +106,7 @@ def test_every_field_survives_the_way_through_json(cluster: Cluster) -> None:
     assert json.dumps(to_native(again)) == text
 
 
+@settings(max_examples=50)
 @given(cluster=clusters())
 def test_valid_clusters_load_from_a_file(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("native") / "cluster.json"

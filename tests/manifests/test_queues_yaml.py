@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from objects import gang, node
@@ -272,7 +273,7 @@ def test_a_bad_configuration_is_refused(text: str, where: str, says: str, refuse
     assert error.line is not None
 
 
-def config_map(name: str = "yunikorn-configs", **parts: dict[str, str]) -> dict[str, object]:
+def config_map(name: str = "yunikorn-configs", /, **parts: Any) -> dict[str, Any]:
     """A ConfigMap object."""
     return {"kind": "ConfigMap", "metadata": {"name": name}, **parts}
 
