@@ -8,6 +8,7 @@ operator of an expression can catch these, and each would make a spec that says 
 from __future__ import annotations
 
 import dis
+import functools
 import itertools
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -33,6 +34,11 @@ def check_code(body: FunctionType, variables: Collection[str]) -> None:
             )
     for code, values in _codes(body, set()):
         _check_comparisons(code, values, code.co_varnames[: code.co_argcount] if code is body.__code__ else ())
+
+
+@functools.lru_cache(maxsize=1_000)
+def _instructions(code: CodeType) -> list[dis.Instruction]:
+    return list(dis.get_instructions(code))
 
 
 def _codes(function: FunctionType, seen: set[CodeType]) -> Iterator[tuple[CodeType, dict[str, Any]]]:
@@ -63,14 +69,14 @@ def _codes(function: FunctionType, seen: set[CodeType]) -> Iterator[tuple[CodeTy
 def _assignments(code: CodeType) -> Iterator[tuple[str, dis.Instruction]]:
     """Plain assignments to local names; the targets of loops and ``with`` are not meant."""
     before = None
-    for each in dis.get_instructions(code):
+    for each in _instructions(code):
         if each.opname in ("STORE_FAST", "STORE_DEREF") and before is not None and before.opname != "FOR_ITER":
             yield each.argval, each
         before = each
 
 
 def _check_comparisons(code: CodeType, values: dict[str, Any], parameters: Collection[str]) -> None:
-    instructions = list(dis.get_instructions(code))
+    instructions = _instructions(code)
     for i, each in enumerate(instructions):
         equality = each.opname == "COMPARE_OP" and each.argval in ("==", "!=")
         if not equality and each.opname != "IS_OP":

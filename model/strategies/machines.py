@@ -1,0 +1,245 @@
+"""Random machines: sorts, variables and tables, then actions (`moves`), then claims."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from model.language import Machine, Sort, Table, after, all_, implies, one_of
+from model.language.describe import describe
+from model.strategies.moves import draw_action
+from model.strategies.terms import Declared, Scope, Symbols, Term, boolean, comparison, is_kind
+
+
+class App(Sort):
+    """A sort of random machines."""
+
+
+class Node(Sort):
+    """A sort of random machines."""
+
+
+class Queue(Sort):
+    """A sort of random machines."""
+
+
+class Phase(enum.Enum):
+    """Three members."""
+
+    IDLE = 0
+    BUSY = 1
+    DONE = 2
+
+
+class Mode(enum.Enum):
+    """Two members."""
+
+    OFF = 0
+    ON = 1
+
+
+class RandomMachine(Machine):
+    """A machine that prints as the text of a spec, so that a failing example can be read and kept."""
+
+    def __repr__(self) -> str:
+        return "\n" + describe(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(repr(self))
+
+
+_DOMAINS: tuple[Any, ...] = (
+    *(bool, range(3), Phase, range(4), range(3), Phase, range(4), Phase, range(3)),
+    *(Mode, range(2), range(-1, 2), range(1, 4), range(2, 3)),
+)
+
+
+@st.composite
+def machines(draw: DrawFn, most_states: int = 2_000) -> Machine:
+    """Random well-formed machines with at most ``most_states`` states.
+
+    One to three sorts of one to three elements (symmetric, ordered or plain), one to five variables over none to two of
+    them (enums, ranges, booleans), constant tables, several initial states, one to five actions, claims of each kind.
+    About half of them have over 20 states, and a third violates something. They shrink to few and plain declarations,
+    and print as a spec (``model.language.describe``).
+    """
+    machine = RandomMachine("random_machine")
+    scope = Scope(draw, machine, (), ())
+    for sort in (App, Node, Queue)[: draw(st.sampled_from((1, 2, 2, 3)))]:
+        kind = scope.pick(("plain", "symmetric", "ordered"))
+        size = draw(st.sampled_from((2, 1, 2, 3, 3, 3, 3)))
+        machine.sort(sort, size, symmetric=kind == "symmetric", ordered=kind == "ordered")
+    scope = replace(scope, tables=tuple(_draw_tables(scope)))
+    scope = replace(scope, variables=tuple(_draw_variables(scope, most_states)))
+    for i in range(min(5, len(scope.variables) + draw(st.sampled_from((1, 0, 1, 2, 2, 3))))):
+        focus = scope.variables[i] if i < len(scope.variables) else scope.pick(scope.variables)
+        draw_action(scope, f"act{i + 1}", focus)
+    _draw_claims(scope)
+    return machine
+
+
+def _draw_tables(scope: Scope) -> list[Table[Any]]:
+    if not scope.chance(35):
+        return []
+    sorts = tuple(scope.pick(scope.sorts) for _ in range(1 + scope.chance(30)))
+    sizes = [scope.machine.sorts[s].size for s in sorts]
+    values: Any = [scope.draw(st.integers(-1, 3)) for _ in range(sizes[0])]
+    if len(sizes) == 2:
+        values = [[scope.draw(st.integers(-1, 3)) for _ in range(sizes[1])] for _ in range(sizes[0])]
+    index: Any = sorts if len(sorts) == 2 else sorts[0]
+    return [scope.machine.constant("table", index, values)]
+
+
+def _draw_variables(scope: Scope, most_states: int) -> list[Declared]:
+    """Variables whose domains multiply to at most ``most_states``."""
+    room = most_states
+    found: list[Declared] = []
+    for name in ("x", "y", "z", "s", "t")[: scope.draw(st.sampled_from((2, 1, 2, 2, 3, 3, 3, 4, 5)))]:
+        sorts = tuple(scope.pick(scope.sorts) for _ in range(scope.pick((1, 1, 1, 0, 2, 1, 2))))
+        cells = 1
+        for sort in sorts:
+            cells *= scope.machine.sorts[sort].size
+        fitting = [d for d in _DOMAINS if len(_values(d)) ** cells <= room]
+        if not fitting:
+            continue
+        domain = scope.pick(fitting)
+        room //= len(_values(domain)) ** cells
+        init = _draw_initial(scope, sorts, domain)
+        if sorts:
+            index: Any = sorts if len(sorts) == 2 else sorts[0]
+            handle: Any = scope.machine.variable(name, index, domain, init=init)
+        else:
+            handle = scope.machine.scalar(name, domain, init=init)
+        found.append(Declared(handle, name, sorts, domain))
+    if not found:
+        found.append(Declared(scope.machine.scalar("x", bool, init=False), "x", (), bool))
+    return found
+
+
+def _values(domain: Any) -> Sequence[Any]:
+    return (False, True) if domain is bool else list(domain)
+
+
+def _draw_initial(scope: Scope, sorts: tuple[type[Sort], ...], domain: Any) -> Any:
+    """One value; or any of several; or a list with a value or a choice for each element."""
+    values = _values(domain)
+
+    def value() -> Any:
+        if len(values) > 1 and scope.chance(15):
+            return one_of(*scope.draw(st.lists(st.sampled_from(values), min_size=2, max_size=2, unique=True)))
+        return scope.pick(values)
+
+    if not sorts or not scope.chance(15):
+        return value()
+    sizes = [scope.machine.sorts[s].size for s in sorts]
+    if len(sizes) == 1:
+        return [value() for _ in range(sizes[0])]
+    return [[value() for _ in range(sizes[1])] if scope.chance(80) else value() for _ in range(sizes[0])]
+
+
+# ---- claims
+
+
+def _draw_claims(scope: Scope) -> None:
+    machine = scope.machine
+    scope = replace(scope, names={}, actions=tuple(_functions(machine)) if scope.chance(30) else ())
+    for kind, percent in (("always", 70), ("step", 35), ("sometimes", 30), ("possible", 25)):
+        if scope.chance(percent):
+            _declare(machine, kind, f"{kind}1", _CLAIMS[kind](replace(scope, in_step=kind == "step")))
+    if scope.chance(15):
+        _declare(machine, "initially", "start", _start(replace(scope, actions=())))
+    if not scope.chance(12):
+        _declare(machine, "terminal", "may_end", lambda _: True)
+    elif scope.chance(70):
+        _declare(machine, "terminal", "may_end", boolean(replace(scope, actions=()), 2))
+
+
+def _functions(machine: Machine) -> list[Callable[..., Any]]:
+    """Stand-ins for the functions that declared the actions, which ``enabled`` takes."""
+
+    def stand_in(action: Any) -> Callable[..., Any]:
+        def function() -> None: ...
+
+        function.__name__ = action.name
+        function.__gangproof_action__ = action  # type: ignore[attr-defined]
+        return function
+
+    return [stand_in(a) for a in machine.actions]
+
+
+def _declare(machine: Machine, kind: str, name: str, term: Term) -> None:
+    def body() -> Any:
+        return term({})
+
+    body.__name__ = name
+    getattr(machine, kind)(body)
+
+
+def _over_all(scope: Scope, variable: Declared, claim: Callable[[Any], Any]) -> Term:
+    """``claim`` of every cell of ``variable``."""
+    names = tuple(f"e{i + 1}" for i in range(len(variable.sorts)))
+
+    def cell(symbols: Symbols, left: tuple[str, ...]) -> Any:
+        if not left:
+            return claim(variable.read(symbols, names))
+        sort = variable.sorts[len(names) - len(left)]
+        return all_(cell({**symbols, left[0]: element}, left[1:]) for element in sort)
+
+    return lambda symbols: cell(symbols, names)
+
+
+def _always(scope: Scope) -> Term:
+    numbers = [v for v in scope.variables if is_kind(v.domain, range)]
+    if numbers and scope.chance(60):
+        variable = scope.pick(numbers)
+        most = variable.domain.stop - 1 - scope.chance(20)
+        return _over_all(scope, variable, lambda cell: cell <= most)
+    if scope.chance(50):
+        return boolean(scope, 3)
+    premise, conclusion = boolean(scope, 2), boolean(scope, 2)
+    return lambda symbols: implies(premise(symbols), conclusion(symbols) | premise(symbols))
+
+
+def _step(scope: Scope) -> Term:
+    variable = scope.pick(scope.variables)
+    if scope.chance(75):
+        if isinstance(variable.domain, range):
+            least = variable.domain.start
+            return _over_all(scope, variable, lambda cell: after(cell) >= least)
+        value = scope.pick(_values(variable.domain))
+        return _over_all(scope, variable, lambda cell: implies(cell == value, (after(cell) == value) | (cell == value)))
+    return boolean(scope, 3)
+
+
+def _possible(scope: Scope) -> Term:
+    variable = scope.pick(scope.variables)
+    value = scope.pick(_values(variable.domain))
+    if scope.chance(50):
+        other = boolean(scope, 2)
+        return lambda symbols: comparison("==", 0, 0) | other(symbols)
+    return _over_all(scope, variable, lambda cell: cell == value)
+
+
+def _start(scope: Scope) -> Term:
+    """Holds in some combination of initial values: where one scalar has its first."""
+    free = boolean(scope, 2)
+    scalars = [v for v in scope.variables if not v.sorts]
+    if not scalars:
+        return lambda symbols: free(symbols) | True
+    variable = scope.pick(scalars)
+    ((_, choices),) = scope.machine.initial_choices(variable.handle)
+    value = choices.values[0]
+    return lambda symbols: (variable.handle == value) | free(symbols)
+
+
+_CLAIMS: dict[str, Callable[[Scope], Term]] = {
+    "always": _always,
+    "step": _step,
+    "sometimes": lambda scope: boolean(scope, 3),
+    "possible": _possible,
+}
