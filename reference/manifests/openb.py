@@ -182,7 +182,7 @@ def _rows(table: Table, columns: tuple[str, ...]) -> Iterator[Field]:
 
 
 def _records(file: str, text: str) -> Iterator[tuple[int, list[str]]]:
-    reader = csv.reader(text.split("\n"), strict=True)
+    reader = csv.reader(text.removesuffix("\n").split("\n"), strict=True)
     while True:
         try:
             cells = next(reader)
