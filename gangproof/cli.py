@@ -2,7 +2,8 @@
 
 Nothing heavy is imported here: a command's module is loaded when the command runs, so ``--help`` is immediate.
 
-Exit status: 0 holds / answered, 1 violated / refused by the judge, 2 bad input, 3 unknown, 4 vacuous, 70 internal error.
+Exit status: 0 holds / answered, 1 violated / refused by the judge, 2 bad input, 3 unknown, 4 vacuous, 70 internal
+error.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ class _Lazy(click.Group):
 @click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="gangproof")
 def cli() -> None:
-    """A laboratory for gang schedulers: check specs exhaustively, run reference schedulers, prove placements optimal."""
+    """A laboratory for gang schedulers: check specs exhaustively, run reference schedulers, prove placements
+    optimal."""
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -74,7 +76,7 @@ def run(arguments: list[str] | None = None) -> int:
         # the reader of our output (head, less) is gone; keep the interpreter's own flush at exit from failing as well
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - the last line of defence: told as our fault, with a status of its own
         if _is_users_mistake(error):
             click.echo(f"error: {error}", err=True)
             return BAD_INPUT

@@ -24,7 +24,8 @@ class SpecLoadError(Exception):
 
 
 def load_spec(spec: str, assignments: Sequence[str] = ()) -> Machine:
-    """The machine of ``spec`` with parameters given as ``name=value`` texts. SpecLoadError and SpecError say what is wrong."""
+    """The machine of ``spec`` with parameters given as ``name=value`` texts. SpecLoadError and SpecError say what is
+    wrong."""
     function = find_function(spec)
     try:
         values = parse_assignments(parameters_of(function), assignments)
@@ -94,7 +95,7 @@ def _load_file(path: Path) -> ModuleType:
         loader.loader.exec_module(module)
     except SpecError:
         raise
-    except (Exception, SystemExit) as error:
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the user's file may raise anything
         del sys.modules[name]
         raise SpecLoadError(_told(error, str(path))) from None
     finally:
@@ -110,7 +111,7 @@ def _call(spec: str, function: Callable[..., Machine], values: Mapping[str, Any]
     except ValueError as error:
         # a spec function refuses sizes that make no sense with ValueError
         raise SpecLoadError(f"{spec}: {error}") from None
-    except (Exception, SystemExit) as error:
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the user's function may raise anything
         raise SpecLoadError(_told(error, inspect.getsourcefile(function) or spec)) from None
     if not isinstance(machine, Machine):
         raise SpecLoadError(

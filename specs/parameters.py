@@ -44,7 +44,8 @@ class Parameter:
 
 
 def parameters_of(function: Callable[..., Machine]) -> list[Parameter]:
-    """The parameters of a spec function. ParameterError for one without a default or of a type that text cannot give."""
+    """The parameters of a spec function. ParameterError for one without a default or of a type that text cannot
+    give."""
     hints = typing.get_type_hints(function)
     found: list[Parameter] = []
     for p in inspect.signature(function).parameters.values():
@@ -53,7 +54,8 @@ def parameters_of(function: Callable[..., Machine]) -> list[Parameter]:
         kinds = _kinds(hints.get(p.name, type(p.default)))
         if not kinds:
             raise ParameterError(
-                f"{function.__name__}: parameter {p.name} is an int, a bool, an enum or a tuple of int, found {hints.get(p.name)!r}"
+                f"{function.__name__}: parameter {p.name} is an int, a bool, an enum or a tuple of int, "
+                f"found {hints.get(p.name)!r}"
             )
         found.append(Parameter(p.name, kinds, p.default))
     return found

@@ -28,8 +28,8 @@ def command(paths: tuple[str, ...], gang_seed: int, policies: tuple[str, ...], t
     """Run reference schedulers and the solver on INPUT; say what greedy leaves, and show the smallest part of the input
     on which the first policy that falls short does so.
 
-    Exit status: 0 answered and proved, 3 answered but the optimum is not proved within the time limit, 1 the independent
-    judge refuses a placement, 2 bad input.
+    Exit status: 0 answered and proved, 3 answered but the optimum is not proved within the time limit, 1 the
+    independent judge refuses a placement, 2 bad input.
     """
     from gangproof.mistakes import known_policy
     from reference.schedulers import schedule

@@ -41,7 +41,8 @@ def command(paths: tuple[str, ...], gang_seed: int, policy: str, as_json: bool) 
         }
         print_json(answer)
     else:
-        head = f"{policy}: {len(placement.admitted)} of {len(cluster.applications)} gangs admitted on {placement.nodes_used()} nodes ({seconds:.2f} s)"
+        admitted = f"{len(placement.admitted)} of {len(cluster.applications)} gangs admitted"
+        head = f"{policy}: {admitted} on {placement.nodes_used()} nodes ({seconds:.2f} s)"
         click.echo(paragraph(head) + "\n\n" + placement_text(cluster, placement))
     if refusals:
         warn([refusals_text(refusals)])

@@ -1,9 +1,9 @@
 """From a user's cluster to an instance of the yunikorn spec that can be explored to the end.
 
 The spec counts units: every member of a gang takes one, nodes and quotas have so many. A cluster has amounts of several
-resources. What is kept: which sets of the chosen gangs fit their common quota together, which gang is larger than the quota,
-in which leaf queue each stands and how that is sorted, and, as nearly as the scale allows, how much the nodes hold. Whatever
-else is lost is listed in ``dropped``, in words, for the reader of the review.
+resources. What is kept: which sets of the chosen gangs fit their common quota together, which gang is larger than the
+quota, in which leaf queue each stands and how that is sorted, and, as nearly as the scale allows, how much the nodes
+hold. Whatever else is lost is listed in ``dropped``, in words, for the reader of the review.
 """
 
 from __future__ import annotations
@@ -107,7 +107,8 @@ def _common_quota(cluster: Cluster, top: Queue, leaves: list[str]) -> Queue | No
 
 
 def _take_turns(queues: list[list[Application]]) -> list[Application]:
-    """First of the first leaf, first of the second, second of the first, ...: the spec's applications take turns too."""
+    """First of the first leaf, first of the second, second of the first, ...: the spec's applications take turns
+    too."""
     turns: list[Application] = []
     for i in range(MOST_GANGS):
         leaf, place = i % len(queues), i // len(queues)
@@ -218,7 +219,8 @@ def _quota(asks: list[int], limit: int, sizes: tuple[int, ...]) -> int | None:
 
 
 def _capacities(room: int, quota: int, nodes: int) -> tuple[int, ...]:
-    """Two nodes (one where the cluster has one) that hold ``room`` units together, or the quota where there is more room."""
+    """Two nodes (one where the cluster has one) that hold ``room`` units together, or the quota where there is more
+    room."""
     units = max(1, min(room, quota))
     if nodes == 1 or units == 1:
         return (units,)
@@ -239,13 +241,13 @@ def _dropped(cluster: Cluster, scope: _Scope, resource: str, unit: Fraction, exa
     yield from scope.notes
     others = sorted({r for a in scope.gangs for r in a.placeholder_ask} - {resource})
     if others:
-        yield f"resources {', '.join(others)}: {resource} is the tightest against the quota, and the one that is counted"
+        yield f"resources {', '.join(others)}: {resource} is the tightest against the quota and is counted"
     if exact:
         yield f"scale: one unit is {resource} {_amount(resource, unit)}; all ratios are exact"
     else:
         yield (
-            f"scale: one unit is about {resource} {_amount(resource, unit)}; sizes are rounded up so that the same sets "
-            "of gangs fit the quota together"
+            f"scale: one unit is about {resource} {_amount(resource, unit)}; sizes are rounded so that the same "
+            "sets of gangs fit the quota together"
         )
     if any(len(a.task_groups) > 1 for a in scope.gangs):
         yield "task groups: each gang is one group of equal members"

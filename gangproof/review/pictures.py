@@ -1,7 +1,7 @@
 """A placement as a picture: per kind of node one bar a resource, cut into what each gang holds.
 
-Nodes that hold the same things are one picture with a count, so that a thousand nodes stay a page. Widths are percentages of
-the node's capacity, for drawing only.
+Nodes that hold the same things are one picture with a count, so that a thousand nodes stay a page. Widths are
+percentages of the node's capacity, for drawing only.
 """
 
 from __future__ import annotations
@@ -111,7 +111,8 @@ def _shown_resources(cluster: Cluster) -> list[str]:
 
 
 def show_amount(resource: str, amount: int) -> str:
-    """An amount in the unit that people write: cores, devices, counts; bytes as Gi, Mi, G or M, rounded where none divides."""
+    """An amount in the unit that people write: cores, devices, counts; bytes as Gi, Mi, G or M, rounded where none
+    divides."""
     if resource == VCORE or resource == "gpu" or resource.endswith("/gpu"):
         return f"{amount // 1000}" if amount % 1000 == 0 else f"{amount}m"
     if resource == MEMORY or resource == "ephemeral-storage" or resource.startswith("hugepages-"):

@@ -16,7 +16,7 @@ from gangproof.cli import run
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "spark-gangs"
 
-TOY = '''
+TOY = """
 from model.language import Expr, Machine, Sort, count_, require
 
 
@@ -45,7 +45,7 @@ def toy(jobs: int = 2, slots: int = 1, leak: bool = False) -> Machine:
         return count_(running[j] for j in Job) <= slots
 
     return m
-'''
+"""
 
 
 def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, Any, str]:
@@ -75,7 +75,8 @@ def test_list_names_every_shipped_spec(capsys: pytest.CaptureFixture[str]) -> No
 def test_list_as_text_fits_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["list"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines and max(map(len, lines)) <= 80
+    assert lines
+    assert max(map(len, lines)) <= 80
 
 
 def test_check_counts_size_s_of_the_benchmark(capsys: pytest.CaptureFixture[str]) -> None:
@@ -100,7 +101,9 @@ def test_check_as_text_fits_80_columns(capsys: pytest.CaptureFixture[str], toy: 
 
 
 def test_an_exhausted_budget_is_unknown(capsys: pytest.CaptureFixture[str]) -> None:
-    status, parsed, _ = answer(capsys, "check", "gang", "apps=4", "size=3", "capacity=4", "quota=7", "--max-states", "1000")
+    status, parsed, _ = answer(
+        capsys, "check", "gang", "apps=4", "size=3", "capacity=4", "quota=7", "--max-states", "1000"
+    )
     assert (status, parsed["verdict"], parsed["complete"]) == (3, "unknown", False)
     assert "1,000" in parsed["budget"]
 
@@ -160,7 +163,14 @@ def test_help_loads_nothing_heavy() -> None:
 
 def test_every_schema_is_a_schema() -> None:
     schemas = [f for f in (files("gangproof") / "schemas").iterdir() if f.name.endswith(".json")]
-    assert {f.name.removesuffix(".json") for f in schemas} >= {"list", "check", "schedule", "place", "compare", "review"}
+    assert {f.name.removesuffix(".json") for f in schemas} >= {
+        "list",
+        "check",
+        "schedule",
+        "place",
+        "compare",
+        "review",
+    }
     for schema in schemas:
         jsonschema.Draft202012Validator.check_schema(json.loads(schema.read_text()))
 

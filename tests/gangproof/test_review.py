@@ -1,4 +1,5 @@
-"""The review: what it finds on the bundled example, that names cannot inject HTML, that the abstraction keeps what it says."""
+"""The review: what it finds on the bundled example, that names cannot inject HTML, that the abstraction keeps what it
+says."""
 
 from __future__ import annotations
 
@@ -42,7 +43,8 @@ class Tags(HTMLParser):
 def cluster(**changes: object) -> Cluster:
     """Three gangs of three on nodes of three cores; the quota lets two of them run."""
     gangs = tuple(
-        Application(f"gang-{i}", "root.batch", (TaskGroup("workers", 3, Resources(vcore=1000)),), submitted=i) for i in range(3)
+        Application(f"gang-{i}", "root.batch", (TaskGroup("workers", 3, Resources(vcore=1000)),), submitted=i)
+        for i in range(3)
     )
     queue = Queue("root.batch", maximum=Resources(vcore=6000))
     values: dict[str, object] = {
@@ -71,11 +73,14 @@ def test_review_of_the_example(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 def test_names_are_escaped() -> None:
     gang = Application(HOSTILE, "root.batch", (TaskGroup(HOSTILE, 2, Resources(vcore=1000)),))
-    hostile = cluster(applications=(gang,), nodes=(Node(HOSTILE, Resources(vcore=4000)), Node("&<b>", Resources(vcore=1))))
+    hostile = cluster(
+        applications=(gang,), nodes=(Node(HOSTILE, Resources(vcore=4000)), Node("&<b>", Resources(vcore=1)))
+    )
     page = render(build(hostile, HOSTILE, [HOSTILE], [HOSTILE], "yunikorn", Budget(place_seconds=10)))
     tags = Tags()
     tags.feed(page)
-    assert "script" not in tags.tags and "b>" not in tags.tags
+    assert "script" not in tags.tags
+    assert "b>" not in tags.tags
     assert HOSTILE not in page
 
 
@@ -103,7 +108,8 @@ def test_the_scale_keeps_which_gangs_fit_together(asks: list[int], limit: int) -
         for n in range(1, len(asks) + 1):
             for chosen in itertools.combinations(range(len(asks)), n):
                 assert (sum(asks[i] for i in chosen) <= limit) == (sum(sizes[i] for i in chosen) <= quota)
-    assert all(1 <= s <= 4 for s in sizes) and quota >= 1
+    assert all(1 <= s <= 4 for s in sizes)
+    assert quota >= 1
 
 
 @settings(max_examples=40)
@@ -112,7 +118,8 @@ def test_every_cluster_becomes_small_instances(any_cluster: Cluster) -> None:
     for abstraction in abstractions(any_cluster):
         machine = abstraction.machine.finish()
         assert len(machine.cells()) < 200
-        assert abstraction.mapping and abstraction.dropped
+        assert abstraction.mapping
+        assert abstraction.dropped
 
 
 @settings(max_examples=40)
