@@ -7,13 +7,14 @@ gives a placement.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from ortools.sat.python import cp_model
 
 from solver_placement.engine import Effort, Outcome, run, set_hint
 from solver_placement.model_cpsat import LinearExpr, add_gangs, demand_of, weight_of
-from solver_placement.problem import NodeClass, Problem, Unsound
+from solver_placement.problem import NodeClass, Packing, Problem, Unsound
 
 DIVISORS = (2, 3, 4, 5, 6, 7, 8)
 
@@ -26,6 +27,7 @@ class Relaxation:
         self.model = cp_model.CpModel()
         self.gangs = add_gangs(self.model, problem)
         self.nodes = [self.model.new_int_var(0, n.count, f"nodes{c}") for c, n in enumerate(problem.nodes)]
+        self.pods: list[dict[int, cp_model.IntVar]] = []
         placed: list[list[cp_model.IntVar]] = [[] for _ in problem.pods]
         for c, node in enumerate(problem.nodes):
             here: dict[int, cp_model.IntVar] = {}
@@ -34,13 +36,23 @@ class Relaxation:
                     here[t] = self.model.new_int_var(0, min(fit * node.count, problem.pods[t].total), f"pods{c},{t}")
                     placed[t].append(here[t])
                     self.model.add(here[t] <= fit * self.nodes[c])
+            self.pods.append(here)
             for uses, free in _rows(problem, node):
                 row = LinearExpr.weighted_sum([here[t] for t in uses], list(uses.values()))
                 self.model.add(row <= free * self.nodes[c])
         for counts, need in zip(placed, demand_of(problem, self.gangs), strict=True):
             self.model.add(LinearExpr.sum(counts) == need)
-        # nothing placed is a solution, so a run that stops early still has one, and with it a bound to be believed
-        set_hint(self.model, dict.fromkeys((*self.gangs, *self.nodes, *(x for xs in placed for x in xs)), 0))
+
+    def hint(self, packing: Packing) -> None:
+        """A packing is a solution here: a run that stops early still has one, and with it a bound to be believed."""
+        values = dict(zip(self.gangs, packing.gangs, strict=True))
+        for count, here, patterns in zip(self.nodes, self.pods, packing.nodes, strict=True):
+            values[count] = len(patterns)
+            held: Counter[int] = Counter()
+            for pattern in patterns:
+                held.update(dict(pattern))
+            values.update({v: held[t] for t, v in here.items()})
+        set_hint(self.model, values)
 
 
 def _rows(problem: Problem, node: NodeClass) -> Iterator[tuple[dict[int, int], int]]:
@@ -66,17 +78,19 @@ def weight_bound(problem: Problem, effort: Effort) -> int:
     if not problem.gangs:
         return 0
     relaxation = Relaxation(problem)
+    relaxation.hint(problem.empty())
     relaxation.model.maximize(weight_of(problem, relaxation.gangs))
     found = run(relaxation.model, effort, maximise=True)
     return trivial if found.bound is None else min(trivial, found.bound)
 
 
-def nodes_bound(problem: Problem, weight: int, effort: Effort) -> int:
-    """No placement of at least ``weight`` uses fewer nodes than this."""
+def nodes_bound(problem: Problem, packing: Packing, effort: Effort) -> int:
+    """No placement of at least the weight of ``packing`` uses fewer nodes than this."""
+    weight = problem.weight(packing)
     if weight <= 0:
         return 0
     relaxation = Relaxation(problem)
-    set_hint(relaxation.model, {})
+    relaxation.hint(packing)
     relaxation.model.add(weight_of(problem, relaxation.gangs) >= weight)
     relaxation.model.minimize(LinearExpr.sum(relaxation.nodes))
     found = run(relaxation.model, effort, maximise=False)

@@ -126,8 +126,9 @@ class Master:
         self.weight = self.lp.Constraint(-infinity if weight is None else weight, infinity)
         self.objective = self.lp.Objective()
         self.objective.SetMaximization()
-        for g, gang in enumerate(problem.gangs):
-            z = self.lp.NumVar(0, gang.count, "")
+        self.gangs = [self.lp.NumVar(0, gang.count, "") for gang in problem.gangs]
+        self.used: list[tuple[int, Pattern, pywraplp.Variable]] = []
+        for g, (gang, z) in enumerate(zip(problem.gangs, self.gangs, strict=True)):
             for t, k in gang.pods:
                 self.pods[t].SetCoefficient(z, -k)
             for limit, row in zip(self.limits, problem.limits, strict=True):
@@ -148,6 +149,7 @@ class Master:
         self.nodes[c].SetCoefficient(y, 1)
         if self.at_least is not None:
             self.objective.SetCoefficient(y, -1)
+        self.used.append((c, pattern, y))
 
     def add(self, c: int, pattern: Pattern) -> bool:
         """Whether ``pattern`` was new; it then is in the pool and in the master."""
@@ -155,6 +157,16 @@ class Master:
             return False
         self._enter(c, pattern)
         return True
+
+    def rounded_down(self) -> tuple[list[int], list[list[Pattern]]]:
+        """Whole gangs per class and whole nodes per pattern of a linear optimum; nothing where there is none."""
+        if self.lp.Solve() != pywraplp.Solver.OPTIMAL:
+            return [0] * len(self.gangs), [[] for _ in self.problem.nodes]
+        gangs = [int(z.solution_value() + 1e-6) for z in self.gangs]
+        nodes: list[list[Pattern]] = [[] for _ in self.problem.nodes]
+        for c, pattern, y in self.used:
+            nodes[c] += [pattern] * int(y.solution_value() + 1e-6)
+        return gangs, [held[: node.count] for held, node in zip(nodes, self.problem.nodes, strict=True)]
 
     def generate(self, effort: Effort) -> int | None:
         """Generate columns until no pattern pays or the effort is spent; the best bound proven on the way.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from solver_placement.engine import Effort, Outcome, run
 from solver_placement.model_cpsat import Formulation
-from solver_placement.problem import Packing, Problem, Unsound
+from solver_placement.problem import Packing, Problem, Unsound, better
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +53,3 @@ def two_phases(problem: Problem, formulation: Formulation, start: Found, effort:
     if second.values:
         best = better(problem, formulation.read(second.values), best)
     return Found(best, bound, fewest)
-
-
-def better(problem: Problem, one: Packing, two: Packing) -> Packing:
-    """The better of two packings; the first of equals, so that a search keeps moving."""
-    first, second = ((problem.weight(p), -p.nodes_used()) for p in (one, two))
-    return one if first >= second else two

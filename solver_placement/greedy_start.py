@@ -6,12 +6,12 @@ resource first, most weight first, fewest pods first.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from solver_placement.problem import Packing, Pattern, Problem, packing_of
+from solver_placement.problem import Packing, Pattern, Problem, better, packing_of
 
 Amounts = npt.NDArray[np.int64]
 
@@ -28,25 +28,53 @@ class Bins:
         self.fits: Amounts = np.array(fits, np.int64).reshape(len(self.slots), -1)
         self.requests: Amounts = np.array([p.request for p in problem.pods], np.int64).reshape(-1, width)
         self.held: list[dict[int, int]] = [{} for _ in self.slots]
+        self.stock = [0] * len(problem.pods)
+
+    def _put(self, s: int, t: int, k: int) -> None:
+        """``k`` more pods of class ``t`` on slot ``s``; fewer where ``k`` is negative."""
+        self.free[s] -= self.requests[t] * k
+        self.held[s][t] = self.held[s].get(t, 0) + k
+
+    def prepare(self, nodes: Sequence[Sequence[Pattern]]) -> None:
+        """Put patterns on empty nodes ahead of any gang; their pods are stock that gangs then take."""
+        waiting = [list(patterns) for patterns in nodes]
+        for s, c in enumerate(self.slots):
+            for t, k in waiting[c].pop() if waiting[c] else ():
+                self._put(s, t, k)
+                self.stock[t] += k
+
+    def clear_stock(self) -> None:
+        """Take away what no gang took, from the nodes that hold least first."""
+        for s in sorted(range(len(self.slots)), key=lambda s: (sum(self.held[s].values()), s)):
+            for t, k in list(self.held[s].items()):
+                if (gone := min(k, self.stock[t])) > 0:
+                    self._put(s, t, -gone)
+                    self.stock[t] -= gone
 
     def place(self, pods: Pattern) -> bool:
-        """Put all of ``pods`` on the first nodes that take them, large pods first; or change nothing."""
+        """Put all of ``pods`` on the first nodes that take them, stock first, large pods first; or change nothing."""
         undo: list[tuple[int, int, int]] = []
-        for t, count in sorted(pods, key=lambda tk: self.problem.pods[tk[0]].request, reverse=True):
+        taken_from_stock: list[tuple[int, int]] = []
+        for t, wanted in sorted(pods, key=lambda tk: self.problem.pods[tk[0]].request, reverse=True):
+            stocked = min(wanted, self.stock[t])
+            self.stock[t] -= stocked
+            taken_from_stock.append((t, stocked))
+            count = wanted - stocked
+            if not count:
+                continue
             asked = self.requests[t] > 0
             room = (self.free[:, asked] // self.requests[t, asked]).min(axis=1, initial=count)
             room = np.minimum(room, self.fits[:, t])
             taken = np.minimum(np.maximum(count - (np.cumsum(room) - room), 0), room)
             if int(taken.sum()) < count:
                 for s, kind, k in undo:
-                    self.free[s] += self.requests[kind] * k
-                    self.held[s][kind] -= k
+                    self._put(s, kind, -k)
+                for kind, k in taken_from_stock:
+                    self.stock[kind] += k
                 return False
             for s in np.flatnonzero(taken).tolist():
-                k = int(taken[s])
-                self.free[s] -= self.requests[t] * k
-                self.held[s][t] = self.held[s].get(t, 0) + k
-                undo.append((s, t, k))
+                self._put(s, t, int(taken[s]))
+                undo.append((s, t, int(taken[s])))
         return True
 
     def packing(self, gangs: list[int]) -> Packing:
@@ -57,40 +85,69 @@ class Bins:
         return packing_of(gangs, slots)
 
 
-def first_fit(problem: Problem, order: list[int]) -> Packing:
-    """All gangs of each class in ``order``, as many as fit under the queue rows and on the nodes."""
-    bins = Bins(problem)
-    room = [row.limit for row in problem.limits]
-    rows: list[list[tuple[int, int]]] = [[] for _ in problem.gangs]
-    for i, row in enumerate(problem.limits):
-        for g, n in row.uses.items():
-            rows[g].append((i, n))
-    gangs = [0] * len(problem.gangs)
-    for g in order:
-        for _ in range(problem.gangs[g].count):
-            if any(room[i] < n for i, n in rows[g]) or not bins.place(problem.gangs[g].pods):
-                break
-            gangs[g] += 1
-            for i, n in rows[g]:
-                room[i] -= n
-    return bins.packing(gangs)
+class FirstFit:
+    """Gangs one after the other, each as often as it fits under the queue rows and on the nodes."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.bins = Bins(problem)
+        self.gangs = [0] * len(problem.gangs)
+        self._room = [row.limit for row in problem.limits]
+        self._rows: list[list[tuple[int, int]]] = [[] for _ in problem.gangs]
+        for i, row in enumerate(problem.limits):
+            for g, n in row.uses.items():
+                self._rows[g].append((i, n))
+
+    def admit(self, order: Sequence[int], most: Sequence[int]) -> None:
+        """Bring each gang class of ``order`` up to ``most[g]`` gangs, or as near as it gets."""
+        for g in order:
+            while self.gangs[g] < most[g]:
+                if any(self._room[i] < n for i, n in self._rows[g]) or not self.bins.place(self.problem.gangs[g].pods):
+                    break
+                self.gangs[g] += 1
+                for i, n in self._rows[g]:
+                    self._room[i] -= n
+
+    def packing(self) -> Packing:
+        """The answer so far."""
+        return self.bins.packing(self.gangs)
+
+
+def round_off(problem: Problem, gangs: Sequence[int], nodes: Sequence[Sequence[Pattern]]) -> Packing:
+    """A packing near a fractional one: its whole gangs and whole patterns first, then whatever still fits."""
+    fit = FirstFit(problem)
+    fit.bins.prepare(nodes)
+    order = by_density(problem)
+    fit.admit(order, gangs)
+    fit.admit(order, [gang.count for gang in problem.gangs])
+    fit.bins.clear_stock()
+    fit.admit(order, [gang.count for gang in problem.gangs])
+    return fit.packing()
 
 
 def greedy_start(problem: Problem) -> Packing:
     """The best of the orders, by weight, then by fewest nodes."""
+    every = range(len(problem.gangs))
+    orders = [
+        by_density(problem),
+        sorted(every, key=lambda g: (-problem.gangs[g].weight, g)),
+        sorted(every, key=lambda g: (sum(k for _, k in problem.gangs[g].pods), g)),
+    ]
+    best = problem.empty()
+    for order in orders:
+        fit = FirstFit(problem)
+        fit.admit(order, [gang.count for gang in problem.gangs])
+        best = better(problem, fit.packing(), best)
+    return best
+
+
+def by_density(problem: Problem) -> list[int]:
+    """Gang classes, most weight for the largest share of any resource first."""
     supply = [sum(n.free[r] * n.count for n in problem.nodes) for r in range(len(problem.resources))]
-    asks = [problem.demand([int(i == g) for i in range(len(problem.gangs))]) for g in range(len(problem.gangs))]
 
     def share(g: int) -> float:
-        """The gang's largest share of any resource; a score that orders, nothing is decided on it."""
-        used = [sum(k * p.request[r] for k, p in zip(asks[g], problem.pods, strict=True)) for r in range(len(supply))]
+        """A score that orders; nothing is decided on it."""
+        used = [sum(k * problem.pods[t].request[r] for t, k in problem.gangs[g].pods) for r in range(len(supply))]
         return max(u / s if s else float("inf") for u, s in zip(used, supply, strict=True) if u)
 
-    keys: list[Callable[[int], float]] = [
-        lambda g: -problem.gangs[g].weight / share(g),
-        lambda g: -problem.gangs[g].weight,
-        lambda g: sum(k for _, k in problem.gangs[g].pods),
-    ]
-    orders = [sorted(range(len(problem.gangs)), key=lambda g: (key(g), g)) for key in keys]
-    answers = [problem.empty()] + [first_fit(problem, order) for order in orders]
-    return max(answers, key=lambda a: (problem.weight(a), -a.nodes_used()))
+    return sorted(range(len(problem.gangs)), key=lambda g: (-problem.gangs[g].weight / share(g), g))

@@ -9,22 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from reference.cluster import PODS, Application, Cluster, Constraints, Node, Queue, TaskGroup
-
-Free = Mapping[str, int | None]
-"""Free amount per type that a node lists, at least 0; ``pods`` is None (any number) where the node does not list it."""
+from reference.cluster import Application, Cluster, Constraints, Queue, TaskGroup
+from solver_placement.kinds import NodeKind
 
 
-def free_of(node: Node, used: Mapping[str, int]) -> Free:
-    """What ``node`` has left beside ``used``, its running pods; an overcommitted type counts as 0."""
-    available = node.available
-    free: dict[str, int | None] = {r: max(available.amount(r) - used.get(r, 0), 0) for r in node.capacity}
-    free.setdefault(PODS, None)
-    return free
-
-
-def find_hopeless(cluster: Cluster, nodes: Sequence[Node], free: Sequence[Free]) -> dict[str, str]:
-    """The reason per gang that can never be admitted beside the running pods; ``free[i]`` belongs to ``nodes[i]``."""
+def find_hopeless(cluster: Cluster, kinds: Sequence[NodeKind]) -> dict[str, str]:
+    """The reason per gang that can never be admitted beside the running pods; ``kinds`` are the cluster's nodes."""
     verdicts: dict[tuple[Constraints, tuple[tuple[str, int], ...]], tuple[int, str]] = {}
     usage = {q.name: cluster.queue_usage(q.name) for q in cluster.queues if q.maximum}
     found: dict[str, str] = {}
@@ -36,7 +26,7 @@ def find_hopeless(cluster: Cluster, nodes: Sequence[Node], free: Sequence[Free])
                 break
             key = (group.constraints, tuple(group.pod_resource.items()))
             if key not in verdicts:
-                verdicts[key] = _room(group, nodes, free)
+                verdicts[key] = _room(group, kinds)
             room, why = verdicts[key]
             if room == 0:
                 reason = f"no node admits task group {group.name}: {why}"
@@ -62,21 +52,22 @@ def _larger_than_queue(app: Application, path: Sequence[Queue], usage: Mapping[s
     return None
 
 
-def _room(group: TaskGroup, nodes: Sequence[Node], free: Sequence[Free]) -> tuple[int, str]:
+def _room(group: TaskGroup, kinds: Sequence[NodeKind]) -> tuple[int, str]:
     """How many members all nodes hold with nothing beside them, and why the nodes that hold none do not."""
     request = {r: a for r, a in group.pod_resource.items() if a > 0}
     why: Counter[str] = Counter()
     room = 0
-    for node, have in zip(nodes, free, strict=True):
-        reason = node.why_not(group.constraints)
+    for kind in kinds:
+        reason = kind.node.why_not(group.constraints)
         if reason is None:
-            known = {r: have.get(r, 0) for r in request}
+            known = {r: kind.free.get(r, 0) for r in request}
             fit = min((k // request[r] for r, k in known.items() if k is not None), default=group.min_member)
-            room += fit
+            room += fit * len(kind.names)
             short = next((r for r, k in known.items() if k is not None and k < request[r]), None)
             reason = None if short is None else f"{short}: needs {request[short]}, too little free"
         if reason is not None:
-            why[reason] += 1
-    if not nodes:
+            why[reason] += len(kind.names)
+    nodes = sum(len(kind.names) for kind in kinds)
+    if nodes == 0:
         return 0, "there are no nodes"
-    return room, "; ".join(f"{reason} ({n} of {len(nodes)} nodes)" for reason, n in sorted(why.items()))
+    return room, "; ".join(f"{reason} ({n} of {nodes} nodes)" for reason, n in sorted(why.items()))

@@ -215,3 +215,9 @@ def _patterns(slots: Iterable[Mapping[int, int]]) -> list[Pattern]:
 def packing_of(gangs: Iterable[int], slots: Iterable[Iterable[Mapping[int, int]]]) -> Packing:
     """A ``Packing`` from counts per slot (pod class -> count) for each node class; empty slots are dropped."""
     return Packing(tuple(gangs), tuple(tuple(_patterns(each)) for each in slots))
+
+
+def better(problem: Problem, one: Packing, two: Packing) -> Packing:
+    """The better of two packings; the first of equals, so that a search keeps moving."""
+    first, second = ((problem.weight(p), -p.nodes_used()) for p in (one, two))
+    return one if first >= second else two

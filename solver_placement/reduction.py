@@ -12,7 +12,8 @@ from collections import Counter
 from collections.abc import Mapping
 
 from reference.cluster import Application, Cluster, Constraints, Queue
-from solver_placement.hopeless import find_hopeless, free_of
+from solver_placement.hopeless import find_hopeless
+from solver_placement.kinds import node_kinds
 from solver_placement.problem import (
     LARGEST,
     GangClass,
@@ -31,18 +32,14 @@ def reduce_cluster(cluster: Cluster) -> Problem:
     A node that does not list ``pods`` takes any number of pods; other types that it does not list are not there. Free
     capacity and queue head room below 0 count as 0. Raises ProblemTooLarge where sums leave the solver's integers.
     """
-    nodes = sorted(cluster.nodes, key=lambda n: n.name)
-    used_on: dict[str, Counter[str]] = {n.name: Counter() for n in nodes}
-    for pod in cluster.running:
-        used_on[pod.node].update(pod.resources)
-    free = [free_of(node, used_on[node.name]) for node in nodes]
-    hopeless = find_hopeless(cluster, nodes, free)
+    kinds = node_kinds(cluster)
+    hopeless = find_hopeless(cluster, kinds)
     apps = sorted((a for a in cluster.applications if a.name not in hopeless), key=lambda a: (a.submitted, a.name))
-    groups = [(a, g) for a in apps for g in a.task_groups]
+    groups = [(a, g, g.pod_resource) for a in apps for g in a.task_groups]
 
     asked: dict[str, list[tuple[int, int]]] = {}
-    for _, group in groups:
-        for name, amount in group.pod_resource.items():
+    for _, group, resource in groups:
+        for name, amount in resource.items():
             if amount > 0:
                 asked.setdefault(name, []).append((amount, group.min_member))
     resources = tuple(sorted(asked))
@@ -55,19 +52,19 @@ def reduce_cluster(cluster: Cluster) -> Problem:
     # No node can hand out more than all gangs ask: the cap makes "unlimited" a number and more nodes identical.
     capacity = [
         tuple(
-            top if (have := f.get(r, 0)) is None else min(have // u, top)
+            top if (have := kind.free.get(r, 0)) is None else min(have // u, top)
             for r, u, top in zip(resources, units, most, strict=True)
         )
-        for f in free
+        for kind in kinds
     ]
     class_of: dict[tuple[str, str], int] = {}
     keys: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
     totals: list[int] = []
     rooms_of: dict[tuple[Constraints, tuple[int, ...]], tuple[int, ...]] = {}
-    for app, group in groups:
-        request = tuple(max(group.pod_resource.amount(r), 0) // u for r, u in zip(resources, units, strict=True))
+    for app, group, resource in groups:
+        request = tuple(max(resource.amount(r), 0) // u for r, u in zip(resources, units, strict=True))
         if (room := rooms_of.get((group.constraints, request))) is None:
-            fits = ((n.admits(group.constraints), _fit(request, c)) for n, c in zip(nodes, capacity, strict=True))
+            fits = ((k.node.admits(group.constraints), _fit(request, c)) for k, c in zip(kinds, capacity, strict=True))
             room = rooms_of[group.constraints, request] = tuple(fit if admitted else 0 for admitted, fit in fits)
         t = keys.setdefault((request, room), len(keys))
         class_of[app.name, group.name] = t
@@ -78,11 +75,11 @@ def reduce_cluster(cluster: Cluster) -> Problem:
 
     rooms = [room for _, room in keys]
     same: dict[tuple[tuple[int, ...], tuple[int, ...]], list[str]] = {}
-    for i, node in enumerate(nodes):
+    for i, kind in enumerate(kinds):
         most_here = tuple(min(room[i], total) for room, total in zip(rooms, totals, strict=True))
         if any(most_here):
-            same.setdefault((capacity[i], most_here), []).append(node.name)
-    node_classes = tuple(NodeClass(c, fits, tuple(names)) for (c, fits), names in same.items())
+            same.setdefault((capacity[i], most_here), []).extend(kind.names)
+    node_classes = tuple(NodeClass(c, fits, tuple(sorted(names))) for (c, fits), names in same.items())
 
     alike: dict[tuple[Pattern, int, str], list[str]] = {}
     for app in apps:

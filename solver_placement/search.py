@@ -16,10 +16,11 @@ import numpy as np
 from solver_placement.bound import nodes_bound, weight_bound
 from solver_placement.columns import Columns, Master
 from solver_placement.engine import Effort, run
-from solver_placement.exact import Found, better
+from solver_placement.exact import Found
+from solver_placement.greedy_start import round_off
 from solver_placement.model_cpsat import NodeModel
 from solver_placement.model_patterns import PatternModel
-from solver_placement.problem import Packing, Problem, packing_of
+from solver_placement.problem import Packing, Problem, better, packing_of
 
 NEIGHBOURHOOD = 40
 """Nodes emptied at once, at first; the search adapts it."""
@@ -28,27 +29,31 @@ NEIGHBOURHOOD = 40
 def search(problem: Problem, best: Packing, effort: Effort) -> Found:
     """The most weight, then the fewest nodes, from the start ``best``; proofs where the bounds are reached."""
     columns = Columns(problem)
-    columns.add_packing(best)
+    columns.add_packing(best)  # so that the linear master has a solution
     phase = effort.until(0.6 * effort.left())
-    bound = weight_bound(problem, phase.until(0.15 * phase.left()))
+    master = Master(columns, None)
+    bound = sum(gang.weight * gang.count for gang in problem.gangs)
+    proven = master.generate(phase.until(0.3 * phase.left()))
+    bound = bound if proven is None else min(bound, proven)
+    best = better(problem, round_off(problem, *master.rounded_down()), best)
     if problem.weight(best) < bound:
-        master = Master(columns, None)
-        proven = master.generate(phase.until(0.3 * phase.left()))
-        bound = bound if proven is None else min(bound, proven)
+        bound = min(bound, weight_bound(problem, phase.until(0.15 * phase.left())))
+    if problem.weight(best) < bound:
         _perturb(columns, master, effort.seed)
-        best = _from_patterns(problem, columns, best, bound, None, phase.until(0.5 * phase.left()))
+        best = _from_patterns(problem, columns, best, bound, None, phase.until(0.4 * phase.left()))
         best = Neighbourhoods(problem, best, phase, None).improve(bound)
     if not effort.fewest_nodes:
         return Found(best, bound, 0)
     weight = problem.weight(best)
-    fewest = nodes_bound(problem, weight, effort.until(0.15 * effort.left()))
+    fewest = nodes_bound(problem, best, effort.until(0.15 * effort.left()))
     if best.nodes_used() > fewest:
         columns.add_packing(best)
         master = Master(columns, weight)
         proven = master.generate(effort.until(0.3 * effort.left()))
         fewest = fewest if proven is None else max(fewest, proven)
+        best = better(problem, round_off(problem, *master.rounded_down()), best)
         _perturb(columns, master, effort.seed)
-        best = _from_patterns(problem, columns, best, fewest, weight, effort.until(0.5 * effort.left()))
+        best = _from_patterns(problem, columns, best, fewest, weight, effort.until(0.3 * effort.left()))
         best = Neighbourhoods(problem, best, effort, weight).improve(fewest)
     return Found(best, bound, fewest)
 
@@ -69,6 +74,7 @@ def _from_patterns(
     problem: Problem, columns: Columns, best: Packing, bound: int, weight: int | None, effort: Effort
 ) -> Packing:
     """The best packing over the pool of patterns, or ``best``."""
+    columns.add_packing(best)
     model = PatternModel(problem, columns.pool)
     model.hint(best)
     if weight is None:

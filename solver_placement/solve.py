@@ -15,11 +15,11 @@ from reference.cluster import Cluster, Placement
 from solver_placement.answer import Objective, Solution, Status
 from solver_placement.bound import nodes_bound, weight_bound
 from solver_placement.engine import Effort
-from solver_placement.exact import Found, better, two_phases
+from solver_placement.exact import Found, two_phases
 from solver_placement.greedy_start import greedy_start
 from solver_placement.model_cpsat import NodeModel
 from solver_placement.model_patterns import PatternModel, all_patterns
-from solver_placement.problem import Packing, Problem, Unsound
+from solver_placement.problem import Packing, Problem, Unsound, better
 from solver_placement.reduction import reduce_cluster
 from solver_placement.search import search
 
@@ -66,7 +66,7 @@ def bounded(problem: Problem, start: Packing, effort: Effort) -> Found:
     bound = weight_bound(problem, effort.until(0.2 * effort.left()))
     if not effort.fewest_nodes:
         return Found(start, bound, 0)
-    return Found(start, bound, nodes_bound(problem, problem.weight(start), effort.until(0.1 * effort.left())))
+    return Found(start, bound, nodes_bound(problem, start, effort.until(0.1 * effort.left())))
 
 
 METHODS: Mapping[str, Method] = MappingProxyType(
