@@ -12,6 +12,10 @@ from reference.schedulers import schedule
 from reference.strategies import applications, clusters, nodes, queue_trees, task_groups
 
 SAMPLES = 300
+SHRINK = settings(
+    derandomize=True, database=None, max_examples=1000, phases=[Phase.generate, Phase.shrink],
+    suppress_health_check=list(HealthCheck),
+)  # fmt: skip
 
 
 @given(clusters(policies=tuple(SortPolicy)))
@@ -111,7 +115,7 @@ def test_shrinks_to_the_least_cluster_that_shows_it() -> None:
     found = find(
         clusters(max_nodes=2, max_apps=2),
         lambda cluster: bool(schedule(cluster).placement.pending),
-        settings=settings(derandomize=True, database=None, max_examples=2000, suppress_health_check=list(HealthCheck)),
+        settings=SHRINK,
     )
     assert len(found.nodes) == len(found.applications) == 1
     assert found.applications[0].members <= 2
@@ -123,7 +127,7 @@ def test_shrinks_lists_by_deletion() -> None:
     found = find(
         clusters(max_nodes=2, max_apps=2, max_groups=1),
         lambda cluster: len(cluster.applications) >= 2 and len(cluster.nodes) >= 2,
-        settings=settings(derandomize=True, database=None, suppress_health_check=list(HealthCheck)),
+        settings=SHRINK,
     )
     assert [node.name for node in found.nodes] == ["n0", "n1"]
     assert all(app.members == 1 and app.task_groups[0].constraints == ANYWHERE for app in found.applications)

@@ -44,7 +44,7 @@ class Books:
 
     def policy(self, leaf: QueueState) -> SortPolicy:
         """How applications of ``leaf`` are ordered."""
-        return self.options.policy or leaf.queue.sort_policy
+        return self.options.sort_policy or leaf.queue.sort_policy
 
     def _live(self, name: str) -> TrackedApplication:
         app = self.applications.get(name)

@@ -129,25 +129,23 @@ class Core(Books):
         return Record(Event(EventName.ASK_PLACEHOLDERS, name, group), before=before, after=app.state)
 
     def ask_real(
-        self, name: str, group: str = "", resources: Resources | None = None, constraints: Constraints | None = None
+        self, name: str, group: str = "", resources: Resources | None = None, constraints: Constraints = ANYWHERE
     ) -> Record:
-        """Y12, Y21, Y30: a real pod asks for a node; by default one like a member of ``group``.
+        """Y12, Y21, Y30: a real pod asks for a node, a member of ``group`` unless ``resources`` says otherwise.
 
-        An application that waits runs again. While placeholders are to be allocated the ask is kept, and ignored (Y14).
+        ``constraints`` go with ``resources``. An application that waits runs again. While placeholders are to be
+        allocated the ask is kept, and ignored (Y14).
         """
         app = self._live(name)
         accepted = app.state is ApplicationState.ACCEPTED and not app.being_killed
         runs = app.state in (ApplicationState.RUNNING, ApplicationState.WAITING)
         require(accepted or runs, f"{name!r} takes no real asks in {app.state.value}")
-        if resources is None or constraints is None:
-            member = self._group(app, group) if group else None
-            require(member is not None or resources is not None, "a pod outside every group must say what it asks for")
-            if member is not None:
-                resources = member.pod_resource if resources is None else resources
-                constraints = member.constraints if constraints is None else constraints
-        assert resources is not None
         key = next(self._keys)
-        app.real_asks[key] = Ask(key, group, resources, constraints or ANYWHERE)
+        if resources is None:
+            member = self._group(app, group)
+            app.real_asks[key] = Ask(key, group, member.pod_resource, member.constraints)
+        else:
+            app.real_asks[key] = Ask(key, group, resources, constraints)
         if group in app.groups:
             app.groups[group].reals_asked += 1
         before = app.state

@@ -34,13 +34,13 @@ class NodeOrder(enum.Enum):
 class Options:
     """Choices that hold for a whole run.
 
-    ``policy`` replaces the sort policy of every leaf; None keeps each leaf's own. ``reject_fair`` is the design's rule
-    that a FAIR leaf rejects gangs. ``strict`` makes an application that cannot place even its first placeholder hold up
-    those behind it; without it the next one is tried, but a gang that has begun still comes before all others of its
-    leaf.
+    ``sort_policy`` replaces the sort policy of every leaf; None keeps each leaf's own. ``reject_fair`` is the design's
+    rule that a FAIR leaf rejects gangs. ``strict`` makes an application that cannot place even its first placeholder
+    hold up those behind it; without it the next one is tried, but a gang that has begun still comes before all others
+    of its leaf.
     """
 
-    policy: SortPolicy | None = None
+    sort_policy: SortPolicy | None = None
     reject_fair: bool = True
     gate: Gate = Gate.FITS
     node_order: NodeOrder = NodeOrder.FAIR
@@ -53,7 +53,7 @@ class Options:
         Raises InputError that names the option, what was found and what is expected.
         """
         known = {field.name for field in fields(cls)}
-        kinds: dict[str, type[enum.Enum]] = {"policy": SortPolicy, "gate": Gate, "node_order": NodeOrder}
+        kinds: dict[str, type[enum.Enum]] = {"sort_policy": SortPolicy, "gate": Gate, "node_order": NodeOrder}
         parsed: dict[str, object] = {}
         for name, value in given.items():
             if name not in known:
@@ -63,7 +63,7 @@ class Options:
                 if not isinstance(value, bool):
                     raise InputError(repr(value), "true or false", where=f"option {name}")
                 parsed[name] = value
-            elif isinstance(value, kind) or (name == "policy" and value is None):
+            elif isinstance(value, kind) or (name == "sort_policy" and value is None):
                 parsed[name] = value
             else:
                 try:

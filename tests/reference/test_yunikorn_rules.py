@@ -1,0 +1,461 @@
+"""The rules of YuniKorn's gang scheduling design, Y1 to Y30, each on the smallest case that shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from tiny_clusters import cluster, gang, leaf, tree, units
+
+from reference.cluster import PODS, Cluster, Resources, RunningPod, SortPolicy
+from reference.schedulers.yunikorn import (
+    ApplicationState,
+    Core,
+    EventName,
+    Gate,
+    NotEnabledError,
+    Options,
+    Outcome,
+    Record,
+)
+
+S = ApplicationState
+LEFT_OUT = {
+    "Y2": "concerns the shim: the core is not told whether the application came with a first pod",
+    "Y10": "assumptions on the user's side; the core works without them (several levels, a cluster smaller than quota)",
+    "Y11": "a warning; test_yunikorn_starvation.py shows the live lock",
+}
+TESTED: set[str] = set()
+
+
+def rule(*ids: str) -> Callable[[Callable[[], None]], Callable[[], None]]:
+    """Enter the test under the rules that it shows."""
+    TESTED.update(ids)
+    return lambda test: test
+
+
+def test_no_rule_is_lost() -> None:
+    assert TESTED | set(LEFT_OUT) == {f"Y{i}" for i in range(1, 31)}
+    assert not TESTED & set(LEFT_OUT)
+
+
+def reserve(core: Core, name: str, count: int | None = None) -> None:
+    """Submit ``name``, ask for all its placeholders and allocate ``count`` of them (all) where the core puts them."""
+    core.submit(name)
+    groups = [group.name for group in core.applications[name].application.task_groups]
+    for group in groups:
+        core.ask_placeholders(name, group)
+    wanted = core.applications[name].application.members if count is None else count
+    for _ in range(wanted):
+        event = core.next_decision()
+        assert event is not None
+        assert event.application == name
+        core.apply(event)
+    assert core.check_invariants() == []
+
+
+def run(core: Core, name: str, group: str = "g0", count: int = 1) -> list[Record]:
+    """Ask for ``count`` real pods and let each replace a placeholder."""
+    confirmed = []
+    for _ in range(count):
+        started = core.start_replacement(name, core.ask_real(name, group).event.key)
+        confirmed.append(core.confirm_release(name, started.placeholder))
+    return confirmed
+
+
+def one(size: int = 2, *, nodes: tuple[int, ...] = (4,), quota: int | None = None, **options: object) -> Core:
+    return Core(cluster(nodes, tree(leaf("root.a", quota)), gang("x", "root.a", size)), Options(**options))  # type: ignore[arg-type]
+
+
+@rule("Y1")
+def test_flow_from_submission_to_a_running_originator() -> None:
+    core = one()
+    assert core.submit("x").after is S.NEW
+    assert core.ask_placeholders("x", "g0").after is S.ACCEPTED
+    with pytest.raises(NotEnabledError, match="still waits for placeholders"):
+        core.start_replacement("x", core.ask_real("x", "g0").event.key)
+    core.allocate_placeholder("x", "g0")
+    assert core.next_decision() is not None
+    assert core.next_decision().name is EventName.ALLOCATE_PLACEHOLDER
+    core.allocate_placeholder("x", "g0")
+    replacement = core.next_decision()
+    assert replacement is not None
+    assert replacement.name is EventName.START_REPLACEMENT
+    started = core.apply(replacement)
+    assert core.confirm_release("x", started.placeholder).after is S.RUNNING
+
+
+@rule("Y3")
+def test_every_placeholder_allocation_is_reported_and_uses_queue_and_node() -> None:
+    core = one()
+    reserve(core, "x", 0)
+    record = core.allocate_placeholder("x", "g0")
+    assert (record.event.node, record.event.task_group, record.event.key in core.applications["x"].placeholders) == (
+        "n0", "g0", True)  # fmt: skip
+    assert core.queues.leaf("root.a").used == core.queues.leaf("root").used == {"vcore": 1, PODS: 1}
+    assert core.nodes.free("n0") == {"vcore": 3}
+
+
+@rule("Y4")
+def test_placeholder_ask_is_the_sum_over_all_groups() -> None:
+    core = Core(cluster((9,), tree(leaf("root.a")), gang("x", "root.a", 2, 3, unit=2)))
+    core.submit("x")
+    assert core.applications["x"].ask == Resources({"vcore": 10, PODS: 5})
+
+
+@rule("Y5")
+@pytest.mark.parametrize(
+    ("queues", "accepted"),
+    [
+        (tree(leaf("root.a", 3)), True),
+        (tree(leaf("root.a", 2)), False),
+        (tree(leaf("root.a", 9), quota=2), False),
+        (tree(leaf("root.a"), quota=3), True),
+    ],
+)
+def test_ask_beyond_quota_is_rejected(queues: object, accepted: bool) -> None:
+    core = Core(cluster((1,), queues, gang("x", "root.a", 3)))  # type: ignore[arg-type]
+    record = core.submit("x")
+    assert record.after is (S.NEW if accepted else S.REJECTED)
+    assert (record.outcome is Outcome.REJECTED) == (not accepted)
+    if not accepted:
+        assert "vcore 0.003 > 0.002" in record.reason
+
+
+@rule("Y5")
+def test_usage_does_not_count_at_submission() -> None:
+    base = cluster((9,), tree(leaf("root.a", 3)), gang("x", "root.a", 3))
+    full = Cluster(base.nodes, base.queues, base.applications, (RunningPod("r", "n0", "root.a", units(3)),))
+    assert Core(full).submit("x").after is S.NEW
+
+
+@rule("Y6")
+@pytest.mark.parametrize("policy", SortPolicy)
+@pytest.mark.parametrize("reject_fair", [True, False])
+def test_fair_leaves_reject_gangs(policy: SortPolicy, reject_fair: bool) -> None:
+    made = cluster((9,), tree(leaf("root.a", policy=policy)), gang("x", "root.a", 2))
+    state = Core(made, Options(reject_fair=reject_fair)).submit("x").after
+    assert state is (S.REJECTED if policy is SortPolicy.FAIR and reject_fair else S.NEW)
+    # the option overrides what the queue says
+    assert Core(made, Options(sort_policy=SortPolicy.FAIR)).submit("x").after is S.REJECTED
+
+
+@rule("Y7")
+@pytest.mark.parametrize("policy", [SortPolicy.FIFO, SortPolicy.STATE_AWARE])
+@pytest.mark.parametrize("strict", [True, False])
+def test_one_application_at_a_time_reserves(policy: SortPolicy, strict: bool) -> None:
+    made = cluster((9,), tree(leaf("root.a")), gang("x", "root.a", 2), gang("y", "root.a", 2, submitted=1))
+    core = Core(made, Options(sort_policy=policy, strict=strict))
+    reserve(core, "x", 1)
+    core.submit("y")
+    core.ask_placeholders("y", "g0")
+    with pytest.raises(NotEnabledError, match="not 'y''s turn"):
+        core.allocate_placeholder("y", "g0")
+    core.allocate_placeholder("x", "g0")
+    if policy is SortPolicy.STATE_AWARE:  # one at a time from Accepted to Running, not only while it reserves
+        with pytest.raises(NotEnabledError, match="not 'y''s turn"):
+            core.allocate_placeholder("y", "g0")
+        run(core, "x")
+    core.allocate_placeholder("y", "g0")
+
+
+@rule("Y8")
+@pytest.mark.parametrize(
+    ("gate", "used", "starts"),
+    [
+        (Gate.FITS, 2, True),
+        (Gate.FITS, 3, False),
+        (Gate.RESERVES, 3, False),
+        (Gate.NONE, 3, True),
+        (Gate.NONE, 4, True),
+        (Gate.NONE, 5, False),
+    ],
+)
+def test_reservation_starts_when_the_whole_ask_fits(gate: Gate, used: int, starts: bool) -> None:
+    base = cluster((99,), tree(leaf("root.a", 5)), gang("x", "root.a", 3))
+    held = (RunningPod("r", "n0", "root.a", units(used)),) if used else ()
+    core = Core(Cluster(base.nodes, base.queues, base.applications, held), Options(gate=gate))
+    core.submit("x")
+    core.ask_placeholders("x", "g0")
+    assert (core.next_decision() is not None) == starts
+    if not starts:
+        with pytest.raises(NotEnabledError):
+            core.allocate_placeholder("x", "g0")
+
+
+@rule("Y8")
+@pytest.mark.parametrize(("gate", "starts"), [(Gate.FITS, True), (Gate.RESERVES, False)])
+def test_gate_that_counts_what_others_still_have_to_take(gate: Gate, starts: bool) -> None:
+    made = cluster((9,), tree(leaf("root.a"), leaf("root.b"), quota=4), gang("x", "root.a", 3), gang("y", "root.b", 3))
+    core = Core(made, Options(gate=gate))
+    reserve(core, "x", 1)
+    core.submit("y")
+    core.ask_placeholders("y", "g0")
+    event = core.next_decision()
+    assert event is not None
+    assert (event.application == "y") == starts
+
+
+@rule("Y9")
+def test_the_gate_does_not_stop_running_applications() -> None:
+    made = cluster((9,), tree(leaf("root.a", 4)), gang("x", "root.a", 2), gang("y", "root.a", 2, submitted=1))
+    core = Core(made)
+    reserve(core, "x")
+    run(core, "x", count=2)
+    core.submit("y")
+    core.ask_placeholders("y", "g0")
+    core.allocate_placeholder("y", "g0")
+    beyond = core.ask_real("x", "g0")  # a third pod in a gang of two: a guarantee, not a maximum
+    event = core.next_decision()
+    assert event is not None
+    assert (event.name, event.key) == (EventName.ALLOCATE_REAL, beyond.event.key)
+    core.apply(event)
+    with pytest.raises(NotEnabledError, match="no room"):
+        core.allocate_placeholder("y", "g0")
+
+
+@rule("Y12")
+def test_placeholder_asks_come_before_real_ones() -> None:
+    core = one()
+    core.submit("x")
+    with pytest.raises(NotEnabledError, match="takes no real asks in New"):
+        core.ask_real("x", "g0")
+    core.ask_placeholders("x", "g0")
+    with pytest.raises(NotEnabledError, match="may ask for 1 to 0 more"):
+        core.ask_placeholders("x", "g0")
+
+
+@rule("Y13")
+def test_only_the_first_ask_changes_the_state() -> None:
+    core = one(3)
+    core.submit("x")
+    states = [core.ask_placeholders("x", "g0", 1), core.ask_placeholders("x", "g0", 2)]
+    assert [(r.before, r.after) for r in states] == [(S.NEW, S.ACCEPTED), (S.ACCEPTED, S.ACCEPTED)]
+    assert {core.allocate_placeholder("x", "g0").after for _ in range(3)} == {S.ACCEPTED}
+
+
+@rule("Y14", "Y15")
+def test_real_asks_are_ignored_until_the_whole_ask_is_reserved() -> None:
+    made = cluster((9,), tree(leaf("root.a")), gang("x", "root.a", 1, 2))
+    core = Core(made)
+    core.submit("x")
+    core.ask_placeholders("x", "g0")
+    core.ask_placeholders("x", "g1", 1)
+    core.allocate_placeholder("x", "g0")
+    core.allocate_placeholder("x", "g1")
+    early = core.ask_real("x", "g0").event.key
+    assert core.next_decision() is None  # nothing pending but the real ask, yet one placeholder was never asked for
+    with pytest.raises(NotEnabledError, match="real asks are ignored"):
+        core.start_replacement("x", early)
+    core.ask_placeholders("x", "g1")
+    core.allocate_placeholder("x", "g1")
+    event = core.next_decision()
+    assert event is not None
+    assert (event.name, event.key) == (EventName.START_REPLACEMENT, early)
+
+
+@rule("Y16")
+def test_replacement_marks_and_releases_nothing() -> None:
+    core = one()
+    reserve(core, "x")
+    used = dict(core.queues.leaf("root.a").used)
+    key = core.ask_real("x", "g0").event.key
+    record = core.start_replacement("x", key)
+    assert record.releases == (record.placeholder,)
+    app = core.applications["x"]
+    assert app.placeholders[record.placeholder].marked
+    assert len(app.placeholders) == 2
+    assert not app.reals
+    assert core.queues.leaf("root.a").used == used
+    # a marked placeholder is not picked again; when none is left the normal cycle takes over
+    core.start_replacement("x", core.ask_real("x", "g0").event.key)
+    third = core.ask_real("x", "g0").event.key
+    with pytest.raises(NotEnabledError, match="no placeholder"):
+        core.start_replacement("x", third)
+    assert core.allocate_real("x", third).to_node == "n0"
+
+
+@rule("Y16")
+def test_normal_cycle_is_not_for_pods_with_a_placeholder() -> None:
+    core = one()
+    reserve(core, "x")
+    with pytest.raises(NotEnabledError, match="has a placeholder to replace"):
+        core.allocate_real("x", core.ask_real("x", "g0").event.key)
+
+
+@rule("Y17")
+def test_scheduling_goes_on_while_an_ask_is_parked() -> None:
+    made = cluster((4,), tree(leaf("root.a")), gang("x", "root.a", 2), gang("y", "root.a", 2, submitted=1))
+    core = Core(made)
+    reserve(core, "x")
+    core.start_replacement("x", core.ask_real("x", "g0").event.key)
+    reserve(core, "y")
+    assert [ask.task_group for ask in core.applications["x"].parked_asks()] == ["g0"]
+
+
+@rule("Y18")
+def test_confirmation_places_on_the_same_node_in_one_step() -> None:
+    core = one(nodes=(2, 2))
+    reserve(core, "x")
+    before = dict(core.queues.leaf("root").used)
+    (record,) = run(core, "x")
+    assert (record.outcome, record.to_node, record.after) == (Outcome.SAME_NODE, record.event.node, S.RUNNING)
+    assert core.queues.leaf("root").used == before
+    assert core.check_invariants() == []
+
+
+@rule("Y18")
+@pytest.mark.parametrize(
+    ("nodes", "outcome", "to_node", "state"),
+    [((2, 1), Outcome.OTHER_NODE, "n1", S.RUNNING), ((2, 0), Outcome.UNSCHEDULABLE, "", S.ACCEPTED)],
+)
+def test_confirmation_where_the_node_refuses(
+    nodes: tuple[int, ...], outcome: Outcome, to_node: str, state: ApplicationState
+) -> None:
+    core = one(nodes=nodes)
+    core.submit("x")
+    core.ask_placeholders("x", "g0")
+    for _ in range(2):
+        core.allocate_placeholder("x", "g0", "n0")
+    key = core.ask_real("x", "g0").event.key
+    started = core.start_replacement("x", key)
+    core.cordon("n0")
+    record = core.confirm_release("x", started.placeholder)
+    assert (record.outcome, record.to_node, record.after) == (outcome, to_node, state)
+    app = core.applications["x"]
+    assert started.placeholder not in app.placeholders  # removed in either case
+    assert (key in app.unschedulable) == (key in app.real_asks) == (outcome is Outcome.UNSCHEDULABLE)
+    assert core.check_invariants() == []
+    if outcome is Outcome.UNSCHEDULABLE:  # it goes on once a node can take it: here by the other placeholder
+        core.uncordon("n0")
+        second = core.start_replacement("x", key)
+        assert core.confirm_release("x", second.placeholder).outcome is Outcome.SAME_NODE
+        assert not app.unschedulable
+
+
+@rule("Y19")
+def test_one_release_per_new_allocation() -> None:
+    core = one()
+    reserve(core, "x")
+    started = core.start_replacement("x", core.ask_real("x", "g0").event.key)
+    assert len(started.releases) == 1
+    assert core.confirm_release("x", started.placeholder).outcome is Outcome.SAME_NODE
+    assert core.confirm_release("x", started.placeholder).outcome is Outcome.IGNORED
+    assert len(core.applications["x"].reals) == 1
+
+
+@rule("Y20")
+def test_waiting_means_nothing_allocated_and_nothing_pending() -> None:
+    core = one(3)
+    reserve(core, "x")
+    first, second = (core.ask_real("x", "g0").event.key for _ in range(2))
+    core.confirm_release("x", core.start_replacement("x", first).placeholder)
+    parked = core.start_replacement("x", second)
+    assert core.finish_pod("x", first).after is S.RUNNING  # the parked ask is pending
+    core.confirm_release("x", parked.placeholder)
+    assert core.finish_pod("x", second).after is S.WAITING  # the third placeholder does not count
+    assert len(core.applications["x"].placeholders) == 1
+
+
+@rule("Y21")
+def test_waiting_ends_by_a_late_ask_or_by_time() -> None:
+    core = one()
+    reserve(core, "x")
+    run(core, "x")
+    core.finish_pod("x", next(iter(core.applications["x"].reals)))
+    record = core.waiting_timeout("x")
+    assert (record.after, len(record.releases)) == (S.WAITING, 1)
+    late = core.ask_real("x", "g0")  # after the timer fired, before the shim confirmed
+    assert late.after is S.RUNNING
+    core.confirm_release("x", record.releases[0])
+    assert core.applications["x"].state is S.RUNNING
+    core.allocate_real("x", late.event.key)
+    core.finish_pod("x", late.event.key)
+    assert core.waiting_timeout("x").after is S.COMPLETED  # nothing left: at once
+
+
+@rule("Y22", "Y23")
+def test_placeholder_timeout_needs_a_half_reserved_gang() -> None:
+    core = one()
+    reserve(core, "x", 0)
+    with pytest.raises(NotEnabledError, match="not half-reserved"):
+        core.placeholder_timeout("x")  # however long it has been submitted: nothing is allocated
+    core.allocate_placeholder("x", "g0")
+    assert core.applications["x"].may_time_out
+    core.allocate_placeholder("x", "g0")
+    with pytest.raises(NotEnabledError, match="not half-reserved"):
+        core.placeholder_timeout("x")  # whole
+    run(core, "x")
+    with pytest.raises(NotEnabledError, match="not half-reserved"):
+        core.placeholder_timeout("x")  # Running
+
+
+@rule("Y24", "Y25", "Y26", "Y27")
+def test_timeout_releases_all_and_kills_with_the_last_confirmation() -> None:
+    core = one(4)
+    reserve(core, "x", 2)
+    record = core.placeholder_timeout("x")
+    assert (record.after, len(record.releases), len(record.ask_releases)) == (S.ACCEPTED, 2, 2)
+    assert core.next_decision() is None  # its asks are not served any more
+    assert {event.name for event in core.enabled_events()} == {EventName.CONFIRM_ASK_RELEASE}
+    assert {core.confirm_ask_release("x", key).after for key in record.ask_releases} == {S.ACCEPTED}
+    assert {event.name for event in core.enabled_events()} == {EventName.CONFIRM_RELEASE}
+    assert core.confirm_release("x", record.releases[0]).after is S.ACCEPTED
+    assert core.confirm_release("x", record.releases[1]).after is S.KILLED
+    assert core.queues.leaf("root.a").reserving == []
+    assert core.nodes.free("n0") == {"vcore": 4}
+    assert core.enabled_events() == []
+
+
+@rule("Y24", "Y26", "Y27")
+def test_completion_waits_for_the_left_over_placeholders() -> None:
+    core = one(3)
+    reserve(core, "x")
+    run(core, "x")
+    core.finish_pod("x", next(iter(core.applications["x"].reals)))
+    record = core.waiting_timeout("x")
+    assert (len(record.releases), record.ask_releases) == (2, ())
+    states = [core.confirm_release("x", key).after for key in record.releases]
+    assert states == [S.WAITING, S.COMPLETED]
+    assert core.check_invariants() == []
+
+
+@rule("Y28")
+def test_a_completed_id_can_come_again() -> None:
+    core = one(1)
+    for _ in range(2):
+        reserve(core, "x")
+        with pytest.raises(NotEnabledError, match="in the core already"):
+            core.submit("x")
+        run(core, "x")
+        core.finish_pod("x", next(iter(core.applications["x"].reals)))
+        assert core.waiting_timeout("x").after is S.COMPLETED
+    assert [app.state for app in core.earlier] == [S.COMPLETED]
+
+
+@rule("Y29")
+@pytest.mark.parametrize("tagged", [True, False])
+def test_recovered_placeholders_are_replaced_only_if_tagged(tagged: bool) -> None:
+    core = one(2)
+    core.submit("x")
+    pod = core.applications["x"].application.task_groups[0].pod_resource
+    for _ in range(2):
+        record = core.recover("x", "n0", pod, "g0", placeholder=tagged)
+    assert record.after is (S.ACCEPTED if tagged else S.RUNNING)
+    assert core.queues.leaf("root").used == {"vcore": 2, PODS: 2}
+    core.ask_real("x", "g0")
+    event = core.next_decision()
+    assert event is not None
+    assert event.name is (EventName.START_REPLACEMENT if tagged else EventName.ALLOCATE_REAL)
+    assert core.check_invariants() == []
+
+
+@rule("Y30")
+def test_the_placeholder_flag_means_nothing_without_a_task_group() -> None:
+    core = one(1)
+    core.submit("x")
+    core.recover("x", "n0", units(1), placeholder=True)
+    assert not core.applications["x"].placeholders
+    assert len(core.applications["x"].reals) == 1
+    outside = core.ask_real("x", resources=units(1))
+    assert core.allocate_real("x", outside.event.key).after is S.RUNNING
