@@ -1,10 +1,10 @@
 """Exhaustive exploration, compiled: every reachable state of a machine, and a verdict with shortest traces.
 
-The way of a machine through here, file by file: `grounding` unrolls its expressions into `ground` nodes, `lower` makes
-instances and events of them, `layout` packs its states into words, `decide` orders the guards, `emit` writes the successor
-function as LLVM text (values placed by `blocks`), `kernels` adds the hash table, `native` compiles both, `search` runs them
-level by level within budgets, `possible` follows steps backwards, `recover` turns state numbers into traces, and
-`explorer` says what all that means.
+The way of a machine through here, file by file: `grounding` unrolls its expressions into `ground` nodes, `lower`
+makes instances and events of them, `layout` packs its states into words, `decide` orders the guards, `emit` writes
+the successor function as LLVM text (values placed by `blocks`), `kernels` adds the hash table, `native` compiles
+both, `search` runs them level by level within budgets, `possible` follows steps backwards, `recover` turns state
+numbers into traces, and `explorer` says what all that means.
 
 Symmetric sorts are explored like others: each permutation of a state is a state of its own.
 """

@@ -1,8 +1,9 @@
 """LLVM text for ground expressions: every value is computed once, in the innermost place that all its uses share.
 
-A function's body is a tree of `Region`s, each a chain of basic blocks that dominates the regions inside it. First every use
-of a node is told (`Placement.use`), then `Placement.settle` finds for each node the lowest region that contains all its uses,
-then text is written; a node's text goes to the end of the open block of its region when it is first asked for.
+A function's body is a tree of `Region`s, each a chain of basic blocks that dominates the regions inside it. First
+every use of a node is told (`Placement.use`), then `Placement.settle` finds for each node the lowest region that
+contains all its uses, then text is written; a node's text goes to the end of the open block of its region when it is
+first asked for.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Region:
 
 
 class Placement:
-    """Where each node is computed, and its name once it is. The state's words are ``%w0 %w1 ...`` in the root region."""
+    """Where each node is computed, and its name once it is. The root region has the state's words, ``%w0 %w1 ...``."""
 
     def __init__(self, graph: Graph, layout: Layout) -> None:
         self._graph = graph

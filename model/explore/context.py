@@ -29,6 +29,7 @@ NEW_BITS: Final = 18  # log2 of its size
 INDICES: Final = 19  # address of 32-bit state numbers, for `find`
 BATCH: Final = 20  # most records of one batch
 ROWS: Final = 21  # most states expanded in one batch
+EXPAND: Final = 22  # address of the successor function
 SIZE: Final = 24
 
 LOG_WORDS: Final = 4

@@ -1,8 +1,8 @@
 """In which order guards are tested: instances that share a conjunct are reached through one test of it.
 
-The instances become a tree. A cell that many guards compare with constants (a life-cycle state, say) becomes a switch; then
-conjuncts that several guards share become tests; what is left of a guard is one test. So a state is asked about each thing
-once, and a whole branch of instances is passed by when it does not apply.
+The instances become a tree. A cell that many guards compare with constants (a life-cycle state, say) becomes a
+switch; then conjuncts that several guards share become tests; what is left of a guard is one test. So a state is
+asked about each thing once, and a whole branch of instances is passed by when it does not apply.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The successor function of one machine, as LLVM text.
 
-``expand(ctx, first, last)`` takes states ``first..last-1`` and writes a record per successor (its words, then a word with 32
-bits of hash above the instance's number), notes events not seen before, and counts how often each action fired. It stops
-before a state whose records might not fit and returns its number. ``predicates(states, count, out)`` writes one word of
-conditions per state.
+``expand(ctx, first, last)`` takes states ``first..last-1`` and writes a record per successor (its words, then a word
+with 32 bits of hash above the instance's number), notes events not seen before, and counts how often each action
+fired. It stops before a state whose records might not fit and returns its number. ``predicates(states, count, out)``
+writes one word of conditions per state.
 """
 
 from __future__ import annotations
@@ -270,7 +270,7 @@ class _Function:
         region.lines += lines
 
     def _word(self, k: int, instance: Instance, region: Region) -> str:
-        """The name of word ``k`` after the step. Additions change the word in place: within its domain no field carries."""
+        """The name of word ``k`` after the step. Additions are made in place: within its domain no field carries."""
         cleared = added = put = 0
         parts: list[tuple[str, str]] = []
         for write in instance.writes:

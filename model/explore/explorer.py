@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.explore.lower import Event, EventKind, Program, lower
-from model.explore.native import compile_program
+from model.explore.native import Native
 from model.explore.possible import OutOfMemory, first_stuck
 from model.explore.recover import Recovery
 from model.explore.search import Limits, Occurrence, Progress, Search
@@ -46,11 +46,11 @@ def explore(
 class Exploration:
     """An exploration that was run: its verdict, and the states that it found.
 
-    ``max_states``, ``max_memory`` (bytes; by default a share of what is free) and ``time_limit`` (seconds of search) are
-    budgets: where one runs out, what is not yet decided is UNKNOWN, with what was covered. States that were found are still
-    checked when the state or the memory budget runs out; they are not when time does. ``stop_at_first``: end at the first
-    violation, leaving the rest UNKNOWN; else every property gets its own verdict and shortest trace. ``progress`` is called
-    about ten times a second, and at the end.
+    ``max_states``, ``max_memory`` (bytes; by default a share of what is free) and ``time_limit`` (seconds of search)
+    are budgets: where one runs out, what is not yet decided is UNKNOWN, with what was covered. States that were found
+    are still checked when the state or the memory budget runs out; they are not when time does. ``stop_at_first``:
+    end at the first violation, leaving the rest UNKNOWN; else every property gets its own verdict and shortest trace.
+    ``progress`` is called about ten times a second, and at the end.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Exploration:
                 raise ValueError(f"{name} is not negative, found {value}")
         started = time.perf_counter()
         self.program: Program = lower(machine)
-        native = compile_program(self.program)
+        native = Native(self.program)
         compiled = time.perf_counter()
         limits = Limits(max_memory, max_states, time_limit, stop_at_first)
         self.search = Search(self.program, native, limits, progress)
@@ -186,7 +186,7 @@ class Exploration:
         return f"all {count:,} steps" if count != 1 else "the only step"
 
     def _beside_faults(self) -> str:
-        """A faulty step has no state after it: what is said of all states does not speak of those that it might have led to."""
+        """A faulty step has no state after it, so a claim about all states does not speak of what it might lead to."""
         faulty = (Event(EventKind.RANGE, "values_in_range"), Event(EventKind.WRITE, "one_write_per_cell"))
         return " reached without a faulty step" if any(self._first(f) is not None for f in faulty) else ""
 

@@ -1,9 +1,9 @@
 """Ground expressions: no symbols and no quantifiers, each distinct one built once.
 
-A `Graph` hands out `Node`s. Equal nodes are the same object (hash-consing), so what guards, updates and properties share is
-computed once per state. Building folds constants and what intervals decide: every integer node carries the least and the
-greatest value it can take, and one that could leave 64 bits is refused. All operators are total, so a node may be computed
-earlier than where it is needed.
+A `Graph` hands out `Node`s. Equal nodes are the same object (hash-consing), so what guards, updates and properties
+share is computed once per state. Building folds constants and what intervals decide: every integer node carries the
+least and the greatest value it can take, and one that could leave 64 bits is refused. All operators are total, so a
+node may be computed earlier than where it is needed.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ GREATEST: Final = 2**63 - 1
 class Node:
     """One ground expression.
 
-    ``op``: ``const cell next`` (``value`` is the constant or the number of the cell; ``next`` reads the state after the
-    step), ``+ - * // % min max`` and ``int`` (of a boolean) on integers, ``== <`` on integers, ``and or not same`` on
-    booleans (``same``: both equal), ``ite`` on either. ``low`` and ``high`` bound the value; ``number`` orders nodes so that
-    operands come first.
+    ``op``: ``const cell next`` (``value`` is the constant or the number of the cell; ``next`` reads the state after
+    the step), ``+ - * // % min max`` and ``int`` (of a boolean) on integers, ``== <`` on integers, ``and or not
+    same`` on booleans (``same``: both equal), ``ite`` on either. ``low`` and ``high`` bound the value; ``number``
+    orders nodes so that operands come first.
     """
 
     __slots__ = ("args", "boolean", "high", "low", "number", "op", "value")

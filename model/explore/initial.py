@@ -17,7 +17,8 @@ _MOST = 1 << 62
 
 
 def initial_batches(program: Program, native: Native, most: int) -> Iterator[NDArray[np.uint64]]:
-    """The packed initial states, in the order of `Semantics.initial_states`, at most ``most`` in an array of shape (n, words).
+    """The packed initial states, in the order of `Semantics.initial_states`, at most ``most`` in an array of shape
+    (n, words).
 
     SpecError if there is none, or if there are more combinations than can be gone through.
     """

@@ -1,16 +1,24 @@
-"""What is the same for all machines but for the number of words of a state: hashing, the table, the search's inner loop.
+"""What is the same for all machines but for the number of words of a state: hashing, the table, the search's inner
+loop.
 
-The table is open-addressed with linear probing. A slot of 32 bits holds, in its low ``bits`` bits (the table has ``2**bits``
-slots), a state's number plus one, and above them further bits of the state's hash, so that almost every state that is
-compared is the same one. The position is the top ``bits`` bits of the hash. Slots were prefetched when the successor was
-written; here the state behind a slot is prefetched some records ahead. Exact: states are compared word by word.
+The table is open-addressed with linear probing. A slot of 32 bits holds, in its low ``bits`` bits (the table has
+``2**bits`` slots), a state's number plus one, and above them further bits of the state's hash, so that almost every
+state that is compared is the same one. The position is the top ``bits`` bits of the hash. Slots were prefetched when
+the successor was written; here the state behind a slot is prefetched some records ahead. Exact: states are compared
+word by word.
 """
 
 from __future__ import annotations
 
+import ctypes
+from typing import Any, Final
+
 from model.explore import context as c
 
-_AHEAD = 16
+BUCKET_BITS = 4
+BUCKET = 1 << BUCKET_BITS
+_VECTOR = f"<{BUCKET} x i32>"
+_AHEAD = 32
 # Odd constants with well-mixed bits (from the fractional parts of square roots).
 _FACTORS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0xD6E8FEB86659FD93)
 
@@ -95,23 +103,159 @@ def _hash_of(words: int, name: str) -> str:
     return f"call i64 @hash({', '.join(f'i64 %{name}{k}' for k in range(words))})"
 
 
-def table_text(words: int, insert: bool) -> str:
-    """``insert(ctx)`` puts the records' states into the table and the states, each once; ``find(ctx)`` only looks them up."""
-    record = words + 1
-    compare = []
+def _bucket(name: str, hash_: str) -> list[str]:
+    """``%name`` is the pointer to the bucket of ``hash_``, ``%name.b`` its number."""
+    return [f"%{name}.b = lshr i64 {hash_}, %shift", *_bucket_at(name, f"%{name}.b")]
+
+
+def _bucket_at(name: str, number: str) -> list[str]:
+    return [
+        f"%{name}.o = shl i64 {number}, {BUCKET_BITS}",
+        f"%{name} = getelementptr i32, ptr %table, i64 %{name}.o",
+    ]
+
+
+def _geometry() -> list[str]:
+    """``%shift`` and ``%buckets.last`` (for bucket numbers), ``%mask`` (of state numbers), ``%tags`` (of the bits
+    above)."""
+    return [
+        f"%bits.b = sub i64 %bits, {BUCKET_BITS}",
+        "%shift = sub i64 64, %bits.b",
+        "%buckets = shl i64 1, %bits.b",
+        "%buckets.last = sub i64 %buckets, 1",
+        "%size = shl i64 1, %bits",
+        "%mask = sub i64 %size, 1",
+        "%mask.32 = trunc i64 %mask to i32",
+        "%tags.32 = xor i32 %mask.32, -1",
+        *_splat("tags", "%tags.32"),
+    ]
+
+
+def _splat(name: str, value: str) -> list[str]:
+    return [
+        f"%{name}.v0 = insertelement {_VECTOR} poison, i32 {value}, i64 0",
+        f"%{name} = shufflevector {_VECTOR} %{name}.v0, {_VECTOR} poison, {_VECTOR} zeroinitializer",
+    ]
+
+
+def _want(name: str, hash_: str) -> list[str]:
+    """``%name.e``: the bits of a slot above the state's number, as i64; ``%name``: the same in each lane."""
+    return [
+        f"%{name}.u = lshr i64 {hash_}, 32",
+        f"%{name}.t = shl i64 %{name}.u, %bits",
+        f"%{name}.e = and i64 %{name}.t, 4294967295",
+        f"%{name}.32 = trunc i64 %{name}.e to i32",
+        *_splat(name, f"%{name}.32"),
+    ]
+
+
+def _lanes(name: str, bucket: str, want: str) -> list[str]:
+    """``%name.empty`` and ``%name.near``: bit per slot of the bucket that is free, that may hold the state wanted."""
+    return [
+        f"%{name}.v = load {_VECTOR}, ptr {bucket}, align 64",
+        f"%{name}.e = icmp eq {_VECTOR} %{name}.v, zeroinitializer",
+        f"%{name}.empty = bitcast <{BUCKET} x i1> %{name}.e to i{BUCKET}",
+        f"%{name}.x = xor {_VECTOR} %{name}.v, {want}",
+        f"%{name}.y = and {_VECTOR} %{name}.x, %tags",
+        f"%{name}.n = icmp eq {_VECTOR} %{name}.y, zeroinitializer",
+        f"%{name}.m = bitcast <{BUCKET} x i1> %{name}.n to i{BUCKET}",
+        f"%{name}.used = xor i{BUCKET} %{name}.empty, -1",
+        f"%{name}.near = and i{BUCKET} %{name}.m, %{name}.used",
+    ]
+
+
+def _first_lane(name: str, lanes: str) -> list[str]:
+    """``%name``: the number of the lowest bit of ``lanes`` as i64; ``BUCKET`` if there is none."""
+    return [
+        f"%{name}.c = call i{BUCKET} @llvm.cttz.i{BUCKET}(i{BUCKET} {lanes}, i1 false)",
+        f"%{name} = zext i{BUCKET} %{name}.c to i64",
+    ]
+
+
+def _same(words: int, number: str, name: str) -> list[str]:
+    """``%name``: whether state ``number`` (i64) equals the words ``%r0 ...``."""
+    lines = [
+        f"%{name}.o = mul i64 {number}, {words}",
+        f"%{name}.s = getelementptr i64, ptr %states, i64 %{name}.o",
+        *_load_words(words, f"%{name}.s", f"{name}.s"),
+    ]
     total = "0"
     for k in range(words):
-        compare += [f"%d{k} = xor i64 %s{k}, %r{k}", f"%o{k} = or i64 %d{k}, {total}"]
-        total = f"%o{k}"
+        lines += [
+            f"%{name}.d{k} = xor i64 %{name}.s{k}, %r{k}",
+            f"%{name}.o{k} = or i64 %{name}.d{k}, {total}",
+        ]
+        total = f"%{name}.o{k}"
+    return [*lines, f"%{name} = icmp eq i64 {total}, 0"]
+
+
+def _table_arguments() -> list[str]:
+    return [
+        *c.load("states", c.STATES, "ptr"),
+        *c.load("table", c.TABLE, "ptr"),
+        *c.load("bits", c.BITS),
+        *c.load("out", c.OUT, "ptr"),
+        *c.load("count", c.COUNT),
+        *c.load("indices", c.INDICES, "ptr"),
+        *_geometry(),
+    ]
+
+
+def guess_text(words: int) -> str:
+    """``guess(ctx)``: for each record the state it probably is, plus one, or 0; that state's memory is prefetched."""
+    lines = [
+        "define internal void @guess(ptr noalias %ctx) {",
+        "entry:",
+        *_table_arguments(),
+        "br label %head",
+        "head:",
+        "%j = phi i64 [ 0, %entry ], [ %j.next, %body ]",
+        "%more = icmp ult i64 %j, %count",
+        "br i1 %more, label %body, label %exit",
+        "body:",
+        f"%first = mul i64 %j, {words + 1}",
+        f"%last = add i64 %first, {words}",
+        "%meta.p = getelementptr i64, ptr %out, i64 %last",
+        "%meta = load i64, ptr %meta.p",
+        *_bucket("bucket", "%meta"),
+        *_want("want", "%meta"),
+        *_lanes("l", "%bucket", "%want"),
+        *_first_lane("lane", "%l.near"),
+        f"%lane.in = and i64 %lane, {BUCKET - 1}",
+        "%slot = getelementptr i32, ptr %bucket, i64 %lane.in",
+        "%e.32 = load i32, ptr %slot",
+        "%e = zext i32 %e.32 to i64",
+        "%number = and i64 %e, %mask",
+        f"%any = icmp ult i64 %lane, {BUCKET}",
+        "%guess = select i1 %any, i64 %number, i64 0",
+        "%guess.32 = trunc i64 %guess to i32",
+        "%guess.p = getelementptr i32, ptr %indices, i64 %j",
+        "store i32 %guess.32, ptr %guess.p",
+        "%behind = sub i64 %guess, 1",
+        f"%behind.o = mul i64 %behind, {words}",
+        "%behind.p = getelementptr i64, ptr %states, i64 %behind.o",
+        "call void @llvm.prefetch.p0(ptr %behind.p, i32 0, i32 3, i32 1)",
+        "%j.next = add i64 %j, 1",
+        "br label %head",
+        "exit:",
+        "ret void",
+        "}",
+    ]
+    return "\n".join(lines)
+
+
+def table_text(words: int, insert: bool) -> str:
+    """``insert(ctx)`` adds the records' states that are new to table and states; ``find(ctx)`` only looks them up."""
     if insert:
         absent = [
             "%fits = icmp ult i64 %n, %limit",
             "br i1 %fits, label %add, label %drop",
             "add:",
             "%n.next = add i64 %n, 1",
-            "%entry.new = or i64 %want, %n.next",
+            "%entry.new = or i64 %want.e, %n.next",
             "%entry.32 = trunc i64 %entry.new to i32",
-            "store i32 %entry.32, ptr %slot",
+            "%free = getelementptr i32, ptr %bucket, i64 %free.lane",
+            "store i32 %entry.32, ptr %free",
             f"%to.offset = mul i64 %n, {words}",
             "%to = getelementptr i64, ptr %states, i64 %to.offset",
         ]
@@ -125,93 +269,82 @@ def table_text(words: int, insert: bool) -> str:
             "store i64 %dropped.next, ptr %dropped.slot",
             "br label %next",
         ]
-        merge = ["%n2 = phi i64 [ %n, %compare ], [ %n.next, %add ], [ %n, %drop ]"]
-        found = ["br i1 %same, label %next, label %step, !prof !1"]
+        known = ["br label %next"]
+        merge = ["%n2 = phi i64 [ %n, %guessed ], [ %n, %known ], [ %n.next, %add ], [ %n, %drop ]"]
         exit_ = c.store("%n", c.COUNT_STATES)
     else:
         absent = ["store i32 -1, ptr %answer", "br label %next"]
+        known = ["%index.32 = trunc i64 %index to i32", "store i32 %index.32, ptr %answer", "br label %next"]
         merge = ["%n2 = add i64 %n, 0"]
-        found = [
-            "br i1 %same, label %found, label %step, !prof !1",
-            "found:",
-            "%index.32 = trunc i64 %index to i32",
-            "store i32 %index.32, ptr %answer",
-            "br label %next",
-        ]
         exit_ = []
     name = "insert" if insert else "find"
     lines = [
         f"define void @{name}(ptr noalias %ctx) {{",
         "entry:",
-        *c.load("states", c.STATES, "ptr"),
+        "call void @guess(ptr %ctx)",
+        *_table_arguments(),
         *c.load("n0", c.COUNT_STATES),
         *c.load("limit", c.LIMIT),
-        *c.load("table", c.TABLE, "ptr"),
-        *c.load("bits", c.BITS),
-        *c.load("out", c.OUT, "ptr"),
-        *c.load("count", c.COUNT),
-        *c.load("indices", c.INDICES, "ptr"),
-        "%shift = sub i64 64, %bits",
-        "%size = shl i64 1, %bits",
-        "%mask = sub i64 %size, 1",
         "br label %head",
         "head:",
         "%j = phi i64 [ 0, %entry ], [ %j.next, %next ]",
         "%n = phi i64 [ %n0, %entry ], [ %n2, %next ]",
         "%more = icmp ult i64 %j, %count",
-        "br i1 %more, label %ahead, label %exit",
-        "ahead:",
-        f"%a.far = add i64 %j, {_AHEAD}",
-        "%a.in = icmp ult i64 %a.far, %count",
-        "%a.j = select i1 %a.in, i64 %a.far, i64 %j",
-        f"%a.first = mul i64 %a.j, {record}",
-        f"%a.last = add i64 %a.first, {words}",
-        "%a.p = getelementptr i64, ptr %out, i64 %a.last",
-        "%a.meta = load i64, ptr %a.p",
-        "%a.x = lshr i64 %a.meta, %shift",
-        "%a.slot = getelementptr i32, ptr %table, i64 %a.x",
-        "%a.e32 = load i32, ptr %a.slot",
-        "%a.e = zext i32 %a.e32 to i64",
-        "%a.n = and i64 %a.e, %mask",
-        "%a.i = sub i64 %a.n, 1",
-        f"%a.o = mul i64 %a.i, {words}",
-        "%a.s = getelementptr i64, ptr %states, i64 %a.o",
-        "call void @llvm.prefetch.p0(ptr %a.s, i32 0, i32 3, i32 1)",
-        f"%first = mul i64 %j, {record}",
+        "br i1 %more, label %body, label %exit",
+        "body:",
+        f"%first = mul i64 %j, {words + 1}",
         "%record = getelementptr i64, ptr %out, i64 %first",
         *_load_words(words, "%record", "r"),
+        "%answer = getelementptr i32, ptr %indices, i64 %j",
+        "%guess.32 = load i32, ptr %answer",
+        "%guess = zext i32 %guess.32 to i64",
+        "%guess.i = sub i64 %guess, 1",
+        "%any = icmp ne i64 %guess, 0",
+        "br i1 %any, label %check, label %search",
+        "check:",
+        *_same(words, "%guess.i", "right"),
+        "br i1 %right, label %guessed, label %search, !prof !1",
+        "guessed:",
+        *([] if insert else ["store i32 %guess.less, ptr %answer"]),
+        "br label %next",
+        "search:",
         f"%meta.p = getelementptr i64, ptr %record, i64 {words}",
         "%meta = load i64, ptr %meta.p",
-        "%x = lshr i64 %meta, %shift",
-        "%upper = lshr i64 %meta, 32",
-        "%tag = shl i64 %upper, %bits",
-        "%want = and i64 %tag, 4294967295",
-        "%answer = getelementptr i32, ptr %indices, i64 %j",
+        "%start = lshr i64 %meta, %shift",
+        *_want("want", "%meta"),
         "br label %probe",
         "probe:",
-        "%pos = phi i64 [ %x, %ahead ], [ %pos.next, %step ]",
-        "%slot = getelementptr i32, ptr %table, i64 %pos",
+        "%number = phi i64 [ %start, %search ], [ %number.next, %full ]",
+        *_bucket_at("bucket", "%number"),
+        *_lanes("l", "%bucket", "%want"),
+        "br label %lanes",
+        "lanes:",
+        f"%left = phi i{BUCKET} [ %l.near, %probe ], [ %left.next, %other ]",
+        f"%none = icmp eq i{BUCKET} %left, 0",
+        "br i1 %none, label %unknown, label %compare",
+        "compare:",
+        *_first_lane("lane", "%left"),
+        "%slot = getelementptr i32, ptr %bucket, i64 %lane",
         "%e.32 = load i32, ptr %slot",
         "%e = zext i32 %e.32 to i64",
-        "%empty = icmp eq i64 %e, 0",
-        "br i1 %empty, label %absent, label %check",
-        "check:",
-        "%differs = xor i64 %e, %want",
-        "%near = icmp ule i64 %differs, %mask",
-        "br i1 %near, label %compare, label %step",
-        "compare:",
-        "%number = and i64 %e, %mask",
-        "%index = sub i64 %number, 1",
-        f"%offset = mul i64 %index, {words}",
-        "%state = getelementptr i64, ptr %states, i64 %offset",
-        *_load_words(words, "%state", "s"),
-        *compare,
-        f"%same = icmp eq i64 {total}, 0",
-        *found,
-        "step:",
-        "%pos.up = add i64 %pos, 1",
-        "%pos.next = and i64 %pos.up, %mask",
+        "%e.n = and i64 %e, %mask",
+        "%index = sub i64 %e.n, 1",
+        *_same(words, "%index", "same"),
+        "br i1 %same, label %known, label %other",
+        "other:",
+        f"%left.one = sub i{BUCKET} %left, 1",
+        f"%left.next = and i{BUCKET} %left, %left.one",
+        "br label %lanes",
+        "unknown:",
+        *_first_lane("free.lane", "%l.empty"),
+        f"%room = icmp ult i64 %free.lane, {BUCKET}",
+        "br i1 %room, label %absent, label %full, !prof !1",
+        "full:",
+        "%number.up = add i64 %number, 1",
+        "%number.next = and i64 %number.up, %buckets.last",
         "br label %probe",
+        "known:",
+        *known,
         "absent:",
         *absent,
         "next:",
@@ -223,6 +356,8 @@ def table_text(words: int, insert: bool) -> str:
         "ret void",
         "}",
     ]
+    if not insert:
+        lines.insert(lines.index("guessed:") + 1, "%guess.less = trunc i64 %guess.i to i32")
     return "\n".join(lines)
 
 
@@ -236,9 +371,7 @@ def rehash_text(words: int) -> str:
             *c.load("n", c.COUNT_STATES),
             *c.load("table", c.NEW_TABLE, "ptr"),
             *c.load("bits", c.NEW_BITS),
-            "%shift = sub i64 64, %bits",
-            "%size = shl i64 1, %bits",
-            "%mask = sub i64 %size, 1",
+            *_geometry(),
             "%last = sub i64 %n, 1",
             "br label %head",
             "head:",
@@ -246,39 +379,38 @@ def rehash_text(words: int) -> str:
             "%more = icmp ult i64 %i, %n",
             "br i1 %more, label %ahead, label %exit",
             "ahead:",
-            f"%a.far = add i64 %i, {2 * _AHEAD}",
+            f"%a.far = add i64 %i, {_AHEAD}",
             "%a.in = icmp ult i64 %a.far, %n",
             "%a.i = select i1 %a.in, i64 %a.far, i64 %last",
             f"%a.o = mul i64 %a.i, {words}",
             "%a.s = getelementptr i64, ptr %states, i64 %a.o",
             *_load_words(words, "%a.s", "a"),
             f"%a.h = {_hash_of(words, 'a')}",
-            "%a.x = lshr i64 %a.h, %shift",
-            "%a.slot = getelementptr i32, ptr %table, i64 %a.x",
-            "call void @llvm.prefetch.p0(ptr %a.slot, i32 1, i32 3, i32 1)",
+            *_bucket("a.bucket", "%a.h"),
+            "call void @llvm.prefetch.p0(ptr %a.bucket, i32 1, i32 3, i32 1)",
             f"%o = mul i64 %i, {words}",
             "%s.p = getelementptr i64, ptr %states, i64 %o",
             *_load_words(words, "%s.p", "s"),
             f"%h = {_hash_of(words, 's')}",
-            "%x = lshr i64 %h, %shift",
-            "%upper = lshr i64 %h, 32",
-            "%tag = shl i64 %upper, %bits",
-            "%want = and i64 %tag, 4294967295",
+            *_want("want", "%h"),
+            "%start = lshr i64 %h, %shift",
             "br label %probe",
             "probe:",
-            "%pos = phi i64 [ %x, %ahead ], [ %pos.next, %step ]",
-            "%slot = getelementptr i32, ptr %table, i64 %pos",
-            "%e = load i32, ptr %slot",
-            "%empty = icmp eq i32 %e, 0",
-            "br i1 %empty, label %put, label %step",
-            "step:",
-            "%pos.up = add i64 %pos, 1",
-            "%pos.next = and i64 %pos.up, %mask",
+            "%number = phi i64 [ %start, %ahead ], [ %number.next, %full ]",
+            *_bucket_at("bucket", "%number"),
+            *_lanes("l", "%bucket", "%want"),
+            *_first_lane("free.lane", "%l.empty"),
+            f"%room = icmp ult i64 %free.lane, {BUCKET}",
+            "br i1 %room, label %put, label %full, !prof !1",
+            "full:",
+            "%number.up = add i64 %number, 1",
+            "%number.next = and i64 %number.up, %buckets.last",
             "br label %probe",
             "put:",
             "%i.next = add i64 %i, 1",
-            "%entry.new = or i64 %want, %i.next",
+            "%entry.new = or i64 %want.e, %i.next",
             "%entry.32 = trunc i64 %entry.new to i32",
+            "%slot = getelementptr i32, ptr %bucket, i64 %free.lane",
             "store i32 %entry.32, ptr %slot",
             "br label %head",
             "exit:",
@@ -329,6 +461,7 @@ RUN = "\n".join(
     [
         "define i64 @run(ptr noalias %ctx) {",
         "entry:",
+        *c.load("expand", c.EXPAND, "ptr"),
         *c.load("end", c.END),
         *c.load("pause", c.PAUSE),
         *c.load("batch", c.BATCH),
@@ -349,7 +482,7 @@ RUN = "\n".join(
         "%far = add i64 %next, %rows",
         "%near = icmp ult i64 %far, %end",
         "%stop = select i1 %near, i64 %far, i64 %end",
-        "%after = call i64 @expand(ptr %ctx, i64 %next, i64 %stop)",
+        "%after = call i64 %expand(ptr %ctx, i64 %next, i64 %stop)",
         "store i64 %after, ptr %next.slot",
         "call void @insert(ptr %ctx)",
         "br label %head",
@@ -361,18 +494,39 @@ RUN = "\n".join(
     ]
 )
 
+_WORD = ctypes.c_uint64
+# Result and argument types, for Python.
+FUNCTIONS: Final[dict[str, tuple[Any, ...]]] = {
+    "run": (_WORD, _WORD),
+    "insert": (None, _WORD),
+    "find": (None, _WORD),
+    "rehash": (None, _WORD),
+    "records": (None, _WORD, _WORD),
+}
 
-def kernel_text(words: int, collide: bool = False) -> str:
-    """All of this file's functions, and what they and ``expand`` call."""
+
+def shared_text(words: int, collide: bool = False) -> str:
+    """What ``expand`` calls. ``collide``: all states have the same hash."""
     return "\n\n".join(
         [
             "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)",
             "declare i64 @llvm.smin.i64(i64, i64)",
             "declare i64 @llvm.smax.i64(i64, i64)",
+            f"declare i{BUCKET} @llvm.cttz.i{BUCKET}(i{BUCKET}, i1)",
             '!0 = !{!"branch_weights", i32 1, i32 100000}',
             '!1 = !{!"branch_weights", i32 100000, i32 1}',
             hash_text(words, collide),
             NOTE,
+        ]
+    )
+
+
+def kernel_text(words: int, collide: bool = False) -> str:
+    """The module with the functions of `FUNCTIONS`."""
+    return "\n\n".join(
+        [
+            shared_text(words, collide),
+            guess_text(words),
             table_text(words, insert=True),
             table_text(words, insert=False),
             rehash_text(words),
@@ -382,4 +536,4 @@ def kernel_text(words: int, collide: bool = False) -> str:
     )
 
 
-__all__ = ["kernel_text"]
+__all__ = ["FUNCTIONS", "kernel_text", "shared_text"]

@@ -1,8 +1,8 @@
 """How a state is packed: every cell is a bit field of a 64-bit word.
 
-Packing is exact (no fingerprint). A field holds ``value - domain.start`` in as many bits as its domain needs and never
-straddles two words; a cell whose domain has one value takes no bits. Fields go, in the order of ``machine.cells()``, to the
-first word that has room.
+Packing is exact (no fingerprint). A field holds ``value - domain.start`` in as many bits as its domain needs and
+never straddles two words; a cell whose domain has one value takes no bits. Fields go, in the order of
+``machine.cells()``, to the first word that has room.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """From a `Machine` to a `Program`: what is left to compile are ground expressions over the cells of one state.
 
-Every instance of an action (an action with concrete arguments and choices) becomes its guard's conjuncts, the cells that it
-writes, and the conditions under which the step is a fault. What is worth telling about a state or a step is an `Event`; the
-search notes the first state, in breadth-first order, at which each occurs.
+Every instance of an action (an action with concrete arguments and choices) becomes its guard's conjuncts, the cells
+that it writes, and the conditions under which the step is a fault. What is worth telling about a state or a step is
+an `Event`; the search notes the first state, in breadth-first order, at which each occurs.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A machine, ground. Instances whose guard is never true are left out; ``state_events`` are number and condition."""
+    """A machine, ground. Instances whose guard is never true are left out. ``state_events``: number and condition."""
 
     machine: Machine
     layout: Layout

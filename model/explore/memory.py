@@ -1,8 +1,8 @@
 """Memory of the search: arrays that grow without being copied, and how much may be had.
 
-An array is an anonymous mapping. Room that nothing was written to costs no memory, so an array may be given plenty; what is
-accounted is what is used. Large arrays ask for huge pages: random access to a table of many megabytes spends much of its
-time in looking up small ones.
+An array is an anonymous mapping. Room that nothing was written to costs no memory, so an array may be given plenty;
+what is accounted is what is used. Large arrays ask for huge pages: random access to a table of many megabytes spends
+much of its time in looking up small ones.
 """
 
 from __future__ import annotations

@@ -1,94 +1,112 @@
-"""From LLVM text to functions that Python can call, through llvmlite: no C compiler is needed on the user's machine."""
+"""From LLVM text to functions that Python can call, through llvmlite: no C compiler is needed on the user's machine.
+
+The successor function is compiled twice: at once without optimisation, which takes a few milliseconds per action, and
+well, which takes several times longer, only if the search lasts. The kernels are the same for all machines whose states
+have the same number of words, so a process compiles them once.
+"""
 
 from __future__ import annotations
 
 import ctypes
+import functools
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import llvmlite.binding as llvm
 
 from model.explore.emit import expand_text, predicates_text
-from model.explore.kernels import kernel_text
+from model.explore.kernels import FUNCTIONS, kernel_text, shared_text
 from model.explore.lower import Program
 
-_READY = False
+_FAST, _QUICK = 2, 0
 
 
 @dataclass(frozen=True, slots=True)
-class Native:
-    """The compiled functions of one machine. ``context`` arguments are addresses; see `context` for what lies there.
+class Kernels:
+    """Compiled functions that do not depend on the machine. ``context`` arguments are addresses, see `context`.
 
     Calls release Python's global lock. ``engine`` owns the code and must outlive the functions.
     """
 
     run: Callable[[int], int]
-    expand: Callable[[int, int, int], int]
     insert: Callable[[int], None]
     find: Callable[[int], None]
     rehash: Callable[[int], None]
     records: Callable[[int, int], None]
-    predicates: Callable[[int, int, int], None]
     engine: Any
 
 
-def compile_program(program: Program, collide: bool = False) -> Native:
-    """Compile ``program``. ``collide`` gives all states the same hash, for tests."""
-    conditions = [program.initially, *(node for _, node in program.possible)]
-    text = "\n\n".join(
-        [
-            kernel_text(program.layout.words, collide),
-            expand_text(program),
-            predicates_text(program, conditions),
-        ]
-    )
-    engine = _compile(text)
-    word = ctypes.c_uint64
-
-    def function(name: str, result: Any, *arguments: Any) -> Any:
-        return ctypes.CFUNCTYPE(result, *arguments)(engine.get_function_address(name))
-
-    return Native(
-        run=function("run", word, word),
-        expand=function("expand", word, word, word, word),
-        insert=function("insert", None, word),
-        find=function("find", None, word),
-        rehash=function("rehash", None, word),
-        records=function("records", None, word, word),
-        predicates=function("predicates", None, word, word, word),
-        engine=engine,
-    )
+@functools.cache
+def kernels(words: int, collide: bool = False) -> Kernels:
+    """The kernels for states of ``words`` words. ``collide`` gives all states the same hash, for tests."""
+    engine = _compile(kernel_text(words, collide), _FAST)
+    found = {name: _function(engine, name, *signature) for name, signature in FUNCTIONS.items()}
+    return Kernels(**found, engine=engine)
 
 
-def _compile(text: str) -> Any:
+class Native:
+    """The compiled functions of one machine; ``kernels`` are those that it shares with others.
+
+    ``expand`` is the successor function, ``expand_address`` is where it lies; both change when `improve` is done.
+    ``seconds`` is what compiling took, ``improving_seconds`` an estimate of what `improve` will take.
+    """
+
+    def __init__(self, program: Program, collide: bool = False) -> None:
+        started = time.perf_counter()
+        self.kernels: Final = kernels(program.layout.words, collide)
+        after_kernels = time.perf_counter()
+        shared = shared_text(program.layout.words, collide)
+        self._text = "\n\n".join([shared, expand_text(program)])
+        conditions = [program.initially, *(node for _, node in program.possible)]
+        both = "\n\n".join([self._text, predicates_text(program, conditions)])
+        engine = _compile(both, _QUICK)
+        word = ctypes.c_uint64
+        self.predicates: Callable[[int, int, int], None] = _function(engine, "predicates", None, word, word, word)
+        self._engines = [engine]
+        self._use(engine)
+        now = time.perf_counter()
+        self.seconds = now - started
+        self.improving_seconds: Final = 6 * (now - after_kernels)
+
+    def _use(self, engine: Any) -> None:
+        word = ctypes.c_uint64
+        self.expand: Callable[[int, int, int], int] = _function(engine, "expand", word, word, word, word)
+        self.expand_address: int = engine.get_function_address("expand")
+
+    def improve(self) -> None:
+        """Compile the successor function well. May run in a thread of its own while the quick one is in use."""
+        engine = _compile(self._text, _FAST)
+        self._engines.append(engine)
+        self._use(engine)
+
+
+def _function(engine: Any, name: str, result: Any, *arguments: Any) -> Any:
+    return ctypes.CFUNCTYPE(result, *arguments)(engine.get_function_address(name))
+
+
+def _compile(text: str, level: int) -> Any:
     """An execution engine that holds the module ``text``."""
-    global _READY
-    if not _READY:
-        llvm.initialize_native_target()
-        llvm.initialize_native_asmprinter()
-        _READY = True
-    module = llvm.parse_assembly(text)
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    # A context of its own: threads that compile at the same time share nothing.
+    module = llvm.parse_assembly(text, llvm.create_context())
     module.verify()
-    target = llvm.Target.from_default_triple()
-    machine = target.create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=2
+    machine = llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=level
     )
-    _optimize(module, machine)
+    # Few passes: ground expressions are already folded and shared when they get here.
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
+    passes.add_sroa_pass()
+    if level > _QUICK:
+        passes.add_instruction_combine_pass()
+        passes.add_simplify_cfg_pass()
+    passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2)))
     engine = llvm.create_mcjit_compiler(module, machine)
     engine.finalize_object()
     return engine
 
 
-def _optimize(module: Any, machine: Any) -> None:
-    """The few passes that pay: ground expressions are already folded and shared when they get here."""
-    passes = llvm.create_new_module_pass_manager()
-    passes.add_always_inliner_pass()
-    passes.add_sroa_pass()
-    passes.add_instruction_combine_pass()
-    passes.add_simplify_cfg_pass()
-    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
-    passes.run(module, builder)
-
-
-__all__ = ["Native", "compile_program"]
+__all__ = ["Kernels", "Native", "kernels"]

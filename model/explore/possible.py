@@ -1,8 +1,8 @@
 """``possible(p)``: can a state where p holds be reached from every state?
 
-States from which p can be reached are marked. One pass over all states, last found first, marks nearly all of them: most
-states lead to states found later. Only for those left are the steps kept, and marks are spread backwards along them. So
-memory is a byte a state, and edges only where they are needed.
+States from which p can be reached are marked. One pass over all states, last found first, marks nearly all of them:
+most states lead to states found later. Only for those left are the steps kept, and marks are spread backwards along
+them. So memory is a byte a state, and edges only where they are needed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ class OutOfMemory(Exception):
 
 
 def first_stuck(search: Search, bit: int) -> int | None:
-    """The first state of a complete ``search`` from which no state with predicate ``bit`` is reachable; None if there is none.
+    """The first state of a complete ``search`` from which no state with predicate ``bit`` is reachable; None if there
+    is none.
 
     OutOfMemory where the search's memory budget does not suffice.
     """
@@ -66,7 +67,7 @@ class _Stepper:
     def successors(
         self, states: NDArray[np.uint64]
     ) -> Iterator[tuple[int, int, NDArray[np.int64], NDArray[np.uint32]]]:
-        """For rows first..last-1 of ``states``: first, last, the row of each step, the number of the state it leads to."""
+        """For rows first..last-1 of ``states``: first, last, and of each step the row and the state it leads to."""
         context, native = self._from, self._search.native
         states = np.ascontiguousarray(states)
         real = int(context.words[c.STATES])
@@ -75,7 +76,7 @@ class _Stepper:
             context.words[c.STATES] = states.ctypes.data
             last = native.expand(context.address, first, min(len(states), first + context.rows))
             context.words[c.STATES] = real
-            native.find(context.address)
+            native.kernels.find(context.address)
             ends = context.ends[: last - first].astype(np.int64)
             rows = np.repeat(np.arange(first, last), np.diff(ends, prepend=0))
             yield first, last, rows, context.indices[: context.words[c.COUNT]]

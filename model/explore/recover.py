@@ -21,7 +21,7 @@ class Recovery:
         self._context = search.scratch()
 
     def trace(self, at: Occurrence) -> Trace:
-        """A shortest run to the state ``at``; with an instance, the step of that instance, faulty or not, is the last."""
+        """A shortest run to the state ``at``; with an instance, that instance's step, faulty or not, is the last."""
         path = self._path(at.state)
         states = [self._raw(state) for state, _ in path]
         steps = [

@@ -1,13 +1,15 @@
-"""Breadth-first search over packed states, level by level; the inner loop is compiled, growth and budgets are decided here.
+"""Breadth-first search over packed states, level by level; the inner loop is compiled, growth and budgets are decided
+here.
 
-States lie in one array in the order in which they were found, so a level is a range of numbers and states nearer to the
-start come first. A state's predecessor is not stored: the batch that found it is known, and expanding that batch again
-tells which state and which instance led to it.
+States lie in one array in the order in which they were found, so a level is a range of numbers and states nearer to
+the start come first. A state's predecessor is not stored: the batch that found it is known, and expanding that batch
+again tells which state and which instance led to it.
 """
 
 from __future__ import annotations
 
 import bisect
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,7 +30,7 @@ _FIRST_BITS = 14
 _MOST_BITS = 32
 _ROWS = 4096
 _CHUNK = 1 << 14
-_BATCH = 2048
+_BATCH = 1024
 _PROGRESS_SECONDS = 0.1
 _NEVER = 1 << 62
 
@@ -130,6 +132,7 @@ class Search:
         # Parallel: from mark i on, parents from number _parents[i] found states from number _children[i].
         self._parents: list[int] = []
         self._children: list[int] = []
+        self._improving: threading.Thread | None = None
         self._started = 0.0
         self._reported = 0.0
         self._peak = 0
@@ -234,13 +237,14 @@ class Search:
         try:
             self._find_initial()
             while self.budget is None and self.expanded < self.count:
-                level_end = self.count
-                self.starts.append(level_end)
-                while self.budget is None and self.expanded < level_end:
-                    self._advance(level_end)
+                if self.expanded == self.starts[-1]:
+                    self.starts.append(self.count)
+                self._advance(self.starts[-1])
             if self.budget is None and self._context.words[c.DROPPED]:
                 self.budget = self._budget_words
         finally:
+            if self._improving is not None:
+                self._improving.join()
             self.seconds = time.perf_counter() - self._started
         self._tell(last=True)
 
@@ -250,8 +254,8 @@ class Search:
             while words[c.PAUSE] < self.count + len(batch):
                 self._grow()
             words[c.COUNT] = len(batch)
-            self.native.records(self._context.address, batch.ctypes.data)
-            self.native.insert(self._context.address)
+            self.native.kernels.records(self._context.address, batch.ctypes.data)
+            self.native.kernels.insert(self._context.address)
             if words[c.DROPPED]:
                 self._lost = -1
                 return
@@ -266,7 +270,8 @@ class Search:
         words[c.END] = min(level_end, self.expanded + _CHUNK)
         self._parents.append(self.expanded)
         self._children.append(self.count)
-        must_grow = self.native.run(self._context.address)
+        words[c.EXPAND] = self.native.expand_address
+        must_grow = self.native.kernels.run(self._context.address)
         if words[c.DROPPED] and self._lost is None:
             self._lost = self._parents[-1]
         self._read_log()
@@ -276,7 +281,15 @@ class Search:
         elif must_grow:
             self._grow()
         self._check_time(self.expanded < self.count)
+        self._consider_improving()
         self._tell()
+
+    def _consider_improving(self) -> None:
+        """Start to compile well once the search has lasted as long as that takes."""
+        waited = time.perf_counter() - self._started
+        if self._improving is None and self.expanded < self.count and waited > self.native.improving_seconds:
+            self._improving = threading.Thread(target=self.native.improve)
+            self._improving.start()
 
     def _read_log(self) -> None:
         """Take over what compiled code noted."""
@@ -334,7 +347,7 @@ class Search:
         self._peak = max(self._peak, self.memory + size)
         words = self._context.words
         words[c.NEW_TABLE], words[c.NEW_BITS] = larger.address, bits
-        self.native.rehash(self._context.address)
+        self.native.kernels.rehash(self._context.address)
         self._table, self._bits = larger, bits
 
     def _grow_states(self) -> None:
