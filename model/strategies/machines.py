@@ -10,10 +10,10 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from model.language import Machine, Sort, Table, after, all_, implies, one_of
+from model.language import Machine, Sort, Table, after, all_, among, implies, one_of
 from model.language.describe import describe
 from model.strategies.moves import draw_action
-from model.strategies.terms import Declared, Scope, Symbols, Term, boolean, comparison, is_kind
+from model.strategies.terms import Declared, Scope, Symbols, Term, boolean, negation
 
 
 class App(Sort):
@@ -55,12 +55,12 @@ class RandomMachine(Machine):
 
 _DOMAINS: tuple[Any, ...] = (
     *(bool, range(3), Phase, range(4), range(3), Phase, range(4), Phase, range(3)),
-    *(Mode, range(2), range(-1, 2), range(1, 4), range(2, 3)),
+    *(Mode, range(2), range(-1, 2), range(1, 4), bool),
 )
 
 
 @st.composite
-def machines(draw: DrawFn, most_states: int = 2_000) -> Machine:
+def machines(draw: DrawFn, most_states: int = 1_000) -> Machine:
     """Random well-formed machines with at most ``most_states`` states.
 
     One to three sorts of one to three elements (symmetric, ordered or plain), one to five variables over none to two of
@@ -74,7 +74,7 @@ def machines(draw: DrawFn, most_states: int = 2_000) -> Machine:
         kind = scope.pick(("plain", "symmetric", "ordered"))
         size = draw(st.sampled_from((2, 1, 2, 3, 3, 3, 3)))
         machine.sort(sort, size, symmetric=kind == "symmetric", ordered=kind == "ordered")
-    scope = replace(scope, tables=tuple(_draw_tables(scope)))
+    scope = replace(scope, tables=tuple(_draw_tables(scope)), one_way=scope.chance(30))
     scope = replace(scope, variables=tuple(_draw_variables(scope, most_states)))
     for i in range(min(5, len(scope.variables) + draw(st.sampled_from((1, 0, 1, 2, 2, 3))))):
         focus = scope.variables[i] if i < len(scope.variables) else scope.pick(scope.variables)
@@ -99,12 +99,17 @@ def _draw_variables(scope: Scope, most_states: int) -> list[Declared]:
     """Variables whose domains multiply to at most ``most_states``."""
     room = most_states
     found: list[Declared] = []
-    for name in ("x", "y", "z", "s", "t")[: scope.draw(st.sampled_from((2, 1, 2, 2, 3, 3, 3, 4, 5)))]:
+    wanted = scope.draw(st.sampled_from((2, 1, 2, 2, 3, 3, 3, 3, 4, 5)))
+    for name in ("x", "y", "z", "s", "t"):
+        if len(found) >= wanted and (most_states // room > 60 or scope.chance(20)):
+            break
         sorts = tuple(scope.pick(scope.sorts) for _ in range(scope.pick((1, 1, 1, 0, 2, 1, 2))))
         cells = 1
         for sort in sorts:
             cells *= scope.machine.sorts[sort].size
         fitting = [d for d in _DOMAINS if len(_values(d)) ** cells <= room]
+        if not fitting or scope.chance(3):
+            fitting = [range(2, 3)] if scope.chance(30) else []
         if not fitting:
             continue
         domain = scope.pick(fitting)
@@ -148,14 +153,15 @@ def _draw_initial(scope: Scope, sorts: tuple[type[Sort], ...], domain: Any) -> A
 def _draw_claims(scope: Scope) -> None:
     machine = scope.machine
     scope = replace(scope, names={}, actions=tuple(_functions(machine)) if scope.chance(30) else ())
-    for kind, percent in (("always", 70), ("step", 35), ("sometimes", 30), ("possible", 25)):
+    for kind, percent in (("always", 75), ("step", 35), ("sometimes", 30), ("possible", 25)):
         if scope.chance(percent):
             _declare(machine, kind, f"{kind}1", _CLAIMS[kind](replace(scope, in_step=kind == "step")))
-    if scope.chance(15):
-        _declare(machine, "initially", "start", _start(replace(scope, actions=())))
-    if not scope.chance(12):
+    scalars = [v for v in scope.variables if not v.sorts]
+    if scalars and scope.chance(25):
+        _declare(machine, "initially", "start", _start(replace(scope, actions=()), scope.pick(scalars)))
+    if not scope.chance(50 if scope.one_way else 20):
         _declare(machine, "terminal", "may_end", lambda _: True)
-    elif scope.chance(70):
+    elif scope.chance(50):
         _declare(machine, "terminal", "may_end", boolean(replace(scope, actions=()), 2))
 
 
@@ -194,44 +200,50 @@ def _over_all(scope: Scope, variable: Declared, claim: Callable[[Any], Any]) -> 
 
 
 def _always(scope: Scope) -> Term:
-    numbers = [v for v in scope.variables if is_kind(v.domain, range)]
-    if numbers and scope.chance(60):
-        variable = scope.pick(numbers)
-        most = variable.domain.stop - 1 - scope.chance(20)
-        return _over_all(scope, variable, lambda cell: cell <= most)
-    if scope.chance(50):
+    kind = scope.pick(("in domain", "not all", "never", "implied", "random", "premise", "in domain", "implied"))
+    if kind == "random":
         return boolean(scope, 3)
-    premise, conclusion = boolean(scope, 2), boolean(scope, 2)
-    return lambda symbols: implies(premise(symbols), conclusion(symbols) | premise(symbols))
+    if kind in ("premise", "implied"):
+        premise, conclusion = boolean(scope, 2), boolean(scope, 2)
+        if kind == "premise":
+            return lambda symbols: implies(premise(symbols), conclusion(symbols))
+        return lambda symbols: implies(premise(symbols), conclusion(symbols) | premise(symbols))
+    variable = scope.pick(scope.variables)
+    value = scope.pick(_values(variable.domain)[::-1])
+    if kind == "not all":
+        every = _over_all(scope, variable, lambda cell: cell == value)
+        return lambda symbols: negation(every(symbols))
+    if kind == "never":
+        return _over_all(scope, variable, lambda cell: cell != value)
+    if isinstance(variable.domain, range):
+        return _over_all(scope, variable, lambda cell: cell < variable.domain.stop)
+    return _over_all(scope, variable, lambda cell: among(cell, *_values(variable.domain)))
 
 
 def _step(scope: Scope) -> Term:
     variable = scope.pick(scope.variables)
-    if scope.chance(75):
+    if scope.chance(65):
         if isinstance(variable.domain, range):
-            least = variable.domain.start
+            least = variable.domain.start + scope.chance(25)
             return _over_all(scope, variable, lambda cell: after(cell) >= least)
         value = scope.pick(_values(variable.domain))
         return _over_all(scope, variable, lambda cell: implies(cell == value, (after(cell) == value) | (cell == value)))
+    if scope.chance(40):
+        return _over_all(scope, variable, lambda cell: after(cell) == cell)
     return boolean(scope, 3)
 
 
 def _possible(scope: Scope) -> Term:
     variable = scope.pick(scope.variables)
     value = scope.pick(_values(variable.domain))
-    if scope.chance(50):
-        other = boolean(scope, 2)
-        return lambda symbols: comparison("==", 0, 0) | other(symbols)
+    if scope.chance(30):
+        return boolean(scope, 2)
     return _over_all(scope, variable, lambda cell: cell == value)
 
 
-def _start(scope: Scope) -> Term:
-    """Holds in some combination of initial values: where one scalar has its first."""
+def _start(scope: Scope, variable: Declared) -> Term:
+    """Holds in some combination of initial values: where ``variable``, a scalar, has its first."""
     free = boolean(scope, 2)
-    scalars = [v for v in scope.variables if not v.sorts]
-    if not scalars:
-        return lambda symbols: free(symbols) | True
-    variable = scope.pick(scalars)
     ((_, choices),) = scope.machine.initial_choices(variable.handle)
     value = choices.values[0]
     return lambda symbols: (variable.handle == value) | free(symbols)

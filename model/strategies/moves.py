@@ -10,7 +10,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from model.language import Operand, choose, ite, require, when
+from model.language import Const, Operand, choose, ite, require, when
 from model.strategies.terms import Declared, Scope, Symbols, Term, boolean, integer, is_kind, read_of
 
 Write = Callable[[Symbols], Callable[[], None]]
@@ -61,15 +61,15 @@ def draw_action(scope: Scope, name: str, variable: Declared) -> None:
     if len(sorts) < 2 and scope.chance(20):
         sorts = (*sorts, scope.pick(scope.sorts))
     parameters = dict(zip(PARAMETERS, sorts, strict=False))
-    draft = Draft(replace(scope, names=parameters), careful=not scope.chance(7))
+    draft = Draft(replace(scope, names=parameters), careful=not scope.chance(10))
     if scope.chance(25):
         _draw_choice(draft)
     draft.focus = variable
     for _ in range(scope.draw(st.sampled_from((1, 1, 1, 2)))):
-        scope.pick((_step, _step, _step, _assign, _assign, _assign, _transfer, _for_all))(draft)
+        scope.pick((_step,) if scope.one_way else _MOVES)(draft)
     if not draft.writes and not draft.loops:
         _assign(draft)
-    if scope.chance(12):
+    if scope.chance(8):
         draft.guards.append(boolean(draft.scope, 2))
     scope.machine.action(_function(name, parameters, draft))
 
@@ -122,27 +122,55 @@ def _target(draft: Draft, kind: type | None) -> tuple[Declared, tuple[str, ...]]
     return variable, draft.scope.indices(variable.sorts)
 
 
+def _onwards(draft: Draft, variable: Declared, names: tuple[str, ...]) -> None:
+    """A cell takes the next value of its domain, once."""
+    if isinstance(variable.domain, range):
+        if len(variable.domain) > 1:
+            _add(draft, variable, names, 1)
+    elif draft.may_assign(variable, names):
+        values: Sequence[Any] = (False, True) if variable.domain is bool else list(variable.domain)
+        start = min(_first_raw(draft.scope, variable), len(values) - 2)
+        position = start if draft.scope.chance(60) else draft.scope.draw(st.integers(0, len(values) - 2))
+        old, new = values[position : position + 2]
+        draft.guards.append(lambda symbols: variable.read(symbols, names) == old)
+        draft.writes.append(lambda symbols: lambda: variable.write(symbols, names, new))
+
+
 def _step(draft: Draft) -> None:
     """A cell moves on: from one member to another, or up or down by a little."""
     target = _target(draft, None)
     if target is None:
         return
     variable, names = target
+    if draft.scope.one_way:
+        _onwards(draft, variable, names)
+        return
     if isinstance(variable.domain, range):
         low, size = variable.domain.start, len(variable.domain)
         if draft.scope.chance(50):
             if draft.may_assign(variable, names):
-                draft.writes.append(_reading(variable, names, lambda old: (old - low + 1) % size + low))
+                by = draft.scope.pick((1, 1, 2))
+                draft.writes.append(_reading(variable, names, lambda old: (old - low + by) % size + low))
         elif size > 1:
-            _add(draft, variable, names, draft.scope.draw(st.sampled_from((1, -1))))
+            first, last = _first_raw(draft.scope, variable), variable.domain.stop - 1
+            ways = [1] * (1 + (first == low)) + [-1] * (1 + (first == last))
+            _add(draft, variable, names, draft.scope.pick(ways))
         return
     if not draft.may_assign(variable, names):
         return
+    if variable.domain is bool and draft.scope.chance(50):
+        draft.writes.append(_reading(variable, names, lambda old: ~old))
+        return
     values: Sequence[Any] = (False, True) if variable.domain is bool else list(variable.domain)
-    position = draft.scope.draw(st.integers(0, len(values) - 1))
+    free = draft.scope.draw(st.integers(0, len(values) - 1))
+    position = _first_raw(draft.scope, variable) if draft.scope.chance(40) else free
     old, new = values[position], values[(position + draft.scope.draw(st.sampled_from((1, 1, 1, 2)))) % len(values)]
-    if draft.scope.chance(50):
+    if draft.scope.chance(30):
         draft.guards.append(lambda symbols: variable.read(symbols, names) == old)
+    elif draft.scope.chance(60) and len(values) == 3:
+        third = next(v for v in values if v not in (old, new))
+        draft.writes.append(_reading(variable, names, lambda now: ite(now == old, new, ite(now == new, third, old))))
+        return
     draft.writes.append(lambda symbols: lambda: variable.write(symbols, names, new))
 
 
@@ -182,7 +210,7 @@ def _assign(draft: Draft) -> None:
     if target is None or not draft.may_assign(*target):
         return
     variable, names = target
-    value = _value(draft, draft.scope, variable.domain)
+    value = _value(draft, draft.scope, variable)
     if draft.scope.chance(20):
         condition = boolean(draft.scope, 1)
 
@@ -226,7 +254,7 @@ def _for_all(draft: Draft) -> None:
     unwritten = tuple(v for v in scope.variables if id(v) not in draft.looped)
     inner = replace(scope.inside(bound, sort), variables=unwritten)
     draft.looped.add(id(variable))
-    value = _value(draft, inner, variable.domain)
+    value = _value(draft, inner, variable)
     condition = boolean(inner, 1) if scope.chance(40) else None
 
     def loop(symbols: Symbols) -> Callable[[], None]:
@@ -246,25 +274,36 @@ def _for_all(draft: Draft) -> None:
     draft.loops.append(loop)
 
 
-def _value(draft: Draft, scope: Scope, domain: Any) -> Term:
-    """A value for a variable: most often one that is in its domain, whatever the state."""
+def _first_raw(scope: Scope, variable: Declared) -> int:
+    """What the variable's first cell may start with, in raw form."""
+    return Const(scope.machine.initial_choices(variable.handle)[0][1].values[0]).raw
+
+
+def _value(draft: Draft, scope: Scope, variable: Declared) -> Term:
+    """A value for a variable: most often one that is in its domain whatever the state, and another than the first."""
+    domain = variable.domain
+    values = list(scope.machine.values(domain))
+    others = [v for v in values if v != _first_raw(scope, variable)] or values
     chosen = next((name for name, d in draft.choices if d == domain), None)
     if chosen is not None and scope.chance(60):
         return lambda symbols: symbols[chosen]
     if isinstance(domain, range):
         if scope.chance(60):
             term, low, size = integer(scope, 2), domain.start, len(domain)
-            return term if not draft.careful else lambda symbols: term(symbols) % size + low
-        number = scope.draw(st.integers(domain.start, domain.stop - 1))
+            by = scope.pick((1, 0, 2))
+            return term if not draft.careful else lambda symbols: (term(symbols) + by) % size + low
+        number = scope.pick(others)
         return lambda _: number
     if domain is bool:
         if scope.chance(60):
             return boolean(scope, 1)
-        truth = scope.draw(st.booleans())
-        return lambda _: truth
+        return lambda _: bool(others[0])
     same = [v for v in scope.readable(enum.Enum) if v.domain is domain]
-    member: Any = scope.pick(list(domain))
+    member: Any = list(domain)[scope.pick(others)]
     if same and scope.chance(50):
         read, condition = read_of(scope, scope.pick(same)), boolean(scope, 1)
         return lambda symbols: ite(condition(symbols), read(symbols), member)
     return lambda _: member
+
+
+_MOVES = (_step, _step, _step, _assign, _assign, _assign, _transfer, _for_all)

@@ -91,6 +91,8 @@ class Scope:
     numbers: tuple[str, ...] = ()
     actions: tuple[Callable[..., Any], ...] = ()
     in_step: bool = False
+    one_way: bool = False
+    """Whether actions only move cells onwards, so that the machine comes to an end."""
 
     @property
     def sorts(self) -> list[type[Sort]]:
