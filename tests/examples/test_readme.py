@@ -23,6 +23,26 @@ def test_every_command_prints_what_the_readme_shows(steps: list[Command | File])
         assert steady(printed) == steady(command.printed), f"$ {command.line}\n{printed}"
 
 
+# What the text around the outputs builds on; outputs written anew must still say it.
+PROMISED = {
+    "gangproof compare examples/spark-gangs": "No placement has more weight than 2",
+    "gangproof check yunikorn |": "HOLDS: every property",
+    "gangproof check yunikorn queues=two_leaves >": "1",
+    "sed -n '/^This run/,$p' answer.txt": "This run violates no_starving_gangs",
+    "gangproof check yunikorn queues=two_leaves gate=reserves": "HOLDS: every property",
+    "gangproof check yunikorn policy=fair reject_fair=false": "VIOLATED: no_starving_gangs",
+    "gangproof review examples/spark-gangs": "no_starving_gangs is violated",
+    "gangproof check my_spec.py:toy slots=2 |": "HOLDS: every property",
+    "gangproof check wrong.py:wrong": "error: wrong.py:15: done[j]: an expression has no truth value",
+}
+
+
+@pytest.mark.parametrize("beginning", PROMISED)
+def test_outputs_say_what_the_text_builds_on(steps: list[Command | File], beginning: str) -> None:
+    (command,) = [s for s in steps if isinstance(s, Command) and s.line.startswith(beginning)]
+    assert PROMISED[beginning] in steady(command.printed)
+
+
 def test_lines_fit_a_terminal(steps: list[Command | File]) -> None:
     lines = [line for step in steps if isinstance(step, Command) for line in step.printed.splitlines()]
     # a message of an error is one line, for programs that collect them

@@ -39,6 +39,29 @@ def test_notebook_is_stored_whole_and_steady(path: Path) -> None:
             assert not re.search(r"\d\.\d+ ?s\b|0x[0-9a-f]{6}", str(output))
 
 
+def test_the_review_says_what_its_prose_builds_on() -> None:
+    (path,) = [path for path in NOTEBOOKS if path.stem == "why_fair_is_rejected"]
+    cells = shown(nbformat.read(path, as_version=4))
+    lines = [line for cell in cells for part in cell if isinstance(part, tuple) for line in part[1].splitlines()]
+    verdicts = {
+        found[1]: found[2] for line in lines if (found := re.match(r"(\w.*?) {2,}([A-Z]+) +[\d,]+ states$", line))
+    }
+    assert verdicts == {
+        "fifo": "HOLDS",
+        "stateaware": "HOLDS",
+        "fair, if it were accepted": "VIOLATED",
+        "fair, as designed": "HOLDS",
+        "fifo, two leaves, gate none": "VIOLATED",
+        "fifo, two leaves, gate fits": "VIOLATED",
+        "fifo, two leaves, gate reserves": "HOLDS",
+        "fair, one leaf, gate reserves": "HOLDS",
+        "fifo on instances": "HOLDS",
+        "fair on instances": "VIOLATED",
+        "fifo, instances may vanish": "VIOLATED",
+    }
+    assert lines.count(" " * 36 + "no_starving_gangs in 6 steps") == 3
+
+
 def test_a_stale_output_is_seen() -> None:
     """Of the comparison above: streams are joined, another text differs."""
     cell = nbformat.v4.new_code_cell("print(1)")
