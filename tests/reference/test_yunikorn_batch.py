@@ -80,9 +80,7 @@ def test_submission_order_then_name() -> None:
     assert (two.admitted, list(two.pending)) == (("a", "b"), ["c"])
 
 
-@pytest.mark.parametrize(
-    ("order", "nodes"), [("fair", {"n0": 1, "n1": 1, "n2": 1}), ("binpacking", {"n0": 3})]
-)
+@pytest.mark.parametrize(("order", "nodes"), [("fair", {"n0": 1, "n1": 1, "n2": 1}), ("binpacking", {"n0": 3})])
 def test_node_order(order: str, nodes: dict[str, int]) -> None:
     result = schedule(cluster((3, 3, 3), tree(leaf("root.a")), gang("x", "root.a", 3)), node_order=order)
     assert {a.node: a.count for a in result.placement.assignments} == nodes
@@ -120,7 +118,7 @@ REASONS = {
         "rejected: ask larger than the quota of queue root: vcore 5 > 4"),
     "fair": (
         cluster((99000,), tree(leaf("root.a", policy=SortPolicy.FAIR)), FIVE), {},
-        "rejected: queue root.a sorts applications by fair share, which does not keep gangs whole"),
+        "rejected: queue root.a has sort policy FAIR, which cannot keep gangs whole"),
     "half reserved, nodes": (
         cluster((2000, 1000), tree(leaf("root.a")), FIVE), {},
         "placeholder timeout: 3 of 5 reserved; 0 of 2 nodes can take a pod of g0: 2 not enough vcore"),

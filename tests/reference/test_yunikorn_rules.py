@@ -11,6 +11,7 @@ from reference.cluster import PODS, Cluster, Resources, RunningPod, SortPolicy
 from reference.schedulers.yunikorn import (
     ApplicationState,
     Core,
+    Event,
     EventName,
     Gate,
     NotEnabledError,
@@ -459,3 +460,43 @@ def test_the_placeholder_flag_means_nothing_without_a_task_group() -> None:
     assert len(core.applications["x"].reals) == 1
     outside = core.ask_real("x", resources=units(1))
     assert core.allocate_real("x", outside.event.key).after is S.RUNNING
+
+
+def test_events_are_refused_with_a_reason() -> None:
+    """Calls that no correct shim or cycle makes: each says what is wrong, and changes nothing."""
+    made = cluster((2, 0), tree(leaf("root.a", 3, most=1)), gang("x", "root.a", 2), gang("y", "root.a", 1, submitted=1))
+    core = Core(made, Options(gate=Gate.NONE))
+    reserve(core, "x")
+    core.submit("y")
+    core.ask_placeholders("y", "g0")
+    pod = units(1)
+    for call, message in (
+        (lambda: core.submit("z"), "no application is named 'z'"),
+        (lambda: core.ask_placeholders("z", "g0"), "'z' is not in the core"),
+        (lambda: core.ask_placeholders("x", "g9"), "no task group 'g9'"),
+        (lambda: core.ask_real("x", "g9"), "no task group 'g9'"),
+        (lambda: core.allocate_placeholder("x", "g0"), "no pending placeholder ask"),
+        (lambda: core.allocate_placeholder("y", "g0"), "runs all the applications it may"),
+        (lambda: core.start_replacement("x", 99), "no pending real ask #99"),
+        (lambda: core.confirm_release("x", 1), "no placeholder #1 that is to be released"),
+        (lambda: core.confirm_release("z", 1), "'z' is not in the core"),
+        (lambda: core.confirm_ask_release("x", 1), "no ask #1 that is to be released"),
+        (lambda: core.finish_pod("x", 1), "no real pod #1"),
+        (lambda: core.waiting_timeout("x"), "is not waiting"),
+        (lambda: core.cordon("n9"), "'n9' cannot be cordoned"),
+        (lambda: core.uncordon("n0"), "'n0' is not cordoned"),
+        (lambda: core.recover("x", "n9", pod), "no node is named 'n9'"),
+        (lambda: core.recover("x", "n0", pod, "g9", placeholder=True), "no task group 'g9'"),
+        (lambda: core.apply(Event(EventName.RECOVER, "x")), "call Core.recover"),
+    ):
+        with pytest.raises(NotEnabledError, match=message):
+            call()
+    outside = core.ask_real("x", resources=units(2)).event.key
+    for node, message in (("", "no room"), ("n1", "no room")):
+        with pytest.raises(NotEnabledError, match=message):
+            core.allocate_real("x", outside, node)
+    small = core.ask_real("x", resources=units(1)).event.key
+    for node, message in (("", "no node can take"), ("n1", "'n1' cannot take"), ("n9", "no node is named")):
+        with pytest.raises(NotEnabledError, match=message):
+            core.allocate_real("x", small, node)
+    assert core.check_invariants() == []

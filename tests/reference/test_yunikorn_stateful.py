@@ -94,6 +94,7 @@ class CoreMachine(RuleBasedStateMachine):
     def happen(self, choices: list[int]) -> None:
         """Some enabled events, one after another. Decisions of the cycle come often, cordons rarely."""
         for choice in choices:
+            self.core.next_decision()  # looked at, not taken: leaves its cursors where the next one starts
             events = self.core.enabled_events(self.environment)
             decisions = [e for e in events if e.name in CORE_DECIDES]
             calm = [e for e in events if e.name not in (EventName.CORDON, EventName.UNCORDON)]
@@ -148,9 +149,12 @@ class CoreMachine(RuleBasedStateMachine):
                 assert list(nodes.choices(*pod)) == slow
                 assert nodes.first(*pod) == (slow[0] if slow else None)
         quick = self.core.next_decision()
-        for leaf in self.core.queues.leaves():
+        cursors = {leaf: leaf.cursor for leaf in self.core.queues.leaves()}
+        for leaf in cursors:
             leaf.cursor = 0
         assert self.core.next_decision() == quick
+        for leaf, cursor in cursors.items():
+            leaf.cursor = cursor
         if quick is not None:
             assert quick in self.core.enabled_events(Environment(Timers.OFF))
 

@@ -78,8 +78,12 @@ def _in_line(core: Core) -> Iterator[str]:
             yield f"queue {leaf.name}: {', '.join(partial)} reserve at the same time"
         if {app.name for app in leaf.reserving} != {app.name for app in apps if app.is_reserving}:
             yield f"queue {leaf.name}: the line for placeholders is wrong"
-        if [a.order for a in leaf.reserving] != sorted(a.order for a in leaf.reserving):
-            yield f"queue {leaf.name}: the line for placeholders is out of order"
+        on_the_way = {app.name for app in apps if app.begun and app.state is ApplicationState.ACCEPTED}
+        if {app.name for app in leaf.started} != on_the_way:
+            yield f"queue {leaf.name}: the applications between Accepted and Running are others"
+        for line in (leaf.reserving, leaf.started, leaf.placing):
+            if [app.order for app in line] != sorted(app.order for app in line):
+                yield f"queue {leaf.name}: a line is out of order"
 
 
 def _application(app: TrackedApplication) -> Iterator[str]:

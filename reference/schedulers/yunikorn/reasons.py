@@ -20,7 +20,7 @@ def why_rejected(core: Books, application: Application) -> str | None:
     """Y5, Y6: the rule that refuses ``application`` at submission, or None."""
     leaf = core.queues.leaf(application.queue)
     if core.options.reject_fair and core.policy(leaf) is SortPolicy.FAIR:
-        return f"rejected: queue {leaf.name} sorts applications by fair share, which does not keep gangs whole"
+        return f"rejected: queue {leaf.name} has sort policy FAIR, which cannot keep gangs whole"
     large = core.queues.too_large(leaf.name, application.placeholder_ask)
     if large is not None:
         return f"rejected: ask larger than the quota of queue {_over(large)}"
