@@ -6,11 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from gangproof.review.abstraction import abstractions
+from model.explore import explore
+from model.verdict import Outcome
 from reference.cluster import Cluster
 from reference.manifests import LoadResult, load
 from reference.schedulers import schedule
 from reference.validate import validate
 from solver_placement import Status, solve
+from specs.yunikorn import Gate, Queues, yunikorn
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "spark-gangs"
 
@@ -75,3 +79,18 @@ def test_reserving_for_started_gangs_makes_greedy_optimal(cluster: Cluster) -> N
     placement = schedule(cluster, gate="reserves").placement
     assert placement.admitted == ("hourly-report", "nightly-etl")
     assert validate(cluster, placement) == []
+
+
+def test_the_design_check_finds_the_cause(cluster: Cluster) -> None:
+    (instance,) = abstractions(cluster)
+    assert [spec for _, spec in instance.mapping][:4] == ["size 3", "size 4", "size 2", "quota 5"]
+    verdict = explore(instance.machine, stop_at_first=True)
+    assert verdict.first_violation is not None
+    assert verdict.first_violation.name == "no_starving_gangs"
+
+
+@pytest.mark.slow
+def test_reserving_for_started_gangs_starves_none() -> None:
+    sizes = {"apps": 3, "size": (3, 4, 2), "capacity": 3, "quota": 5}
+    verdict = explore(yunikorn(**sizes, queues=Queues.TWO_LEAVES, gate=Gate.RESERVES))
+    assert verdict.outcome is Outcome.HOLDS
