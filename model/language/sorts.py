@@ -33,9 +33,11 @@ class SortMeta(type):
         frame = sys._getframe(1)
         # list(App), enumerate(App), *App, zip(App, ...) reach this by other instructions than a for loop's GET_ITER
         if dis.opname[frame.f_code.co_code[frame.f_lasti]] != "GET_ITER":
-            message = f"{cls.__name__} has no elements while the spec is read; {_MEANT.format(cls.__name__)}"
-            raise SpecError(message, line_of(frame))
+            raise _no_elements(cls, frame)
         return _one_symbol(cls)
+
+    def __reversed__(cls) -> NoReturn:
+        raise _no_elements(cls, sys._getframe(1))
 
     def __len__(cls) -> int:
         message = f"len({cls.__name__}) is not known while the spec is read; use the spec's own parameter"
@@ -51,6 +53,11 @@ class SortMeta(type):
 
     def __bool__(cls) -> bool:
         return True
+
+
+def _no_elements(cls: type, frame: FrameType) -> SpecError:
+    message = f"{cls.__name__} has no elements while the spec is read; {_MEANT.format(cls.__name__)}"
+    return SpecError(message, line_of(frame))
 
 
 class Sort(Symbol, metaclass=SortMeta):
