@@ -1,6 +1,7 @@
 """What a system's ``mutants.py`` lists: faults, each with the property that must be violated.
 
-A property that no mutant breaks may be true because it says nothing. The tests run every mutant; `gangproof mutants` shows them.
+A property that no mutant breaks may be true because it says nothing. The tests run every mutant; `gangproof mutants`
+shows them.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from model.language.mutation import Edit, mutated
 class Mutant:
     """A spec with a fault.
 
-    ``source`` is where the fault comes from: the rule it breaks, or a real fault's number. ``violated`` is the property that
-    tells it, ``parameters`` the scope in which the spec without the fault holds and the fault shows.
+    ``source`` is where the fault comes from: the rule it breaks, or a real fault's number. ``violated`` is the
+    property that tells it, ``parameters`` the scope in which the spec without the fault holds and the fault shows.
     """
 
     name: str
