@@ -39,6 +39,8 @@ class Expr(NoPythonValue):
         """The expression to use where this one is an operand (scalars note the read here)."""
         return self
 
+    __hash__ = NoPythonValue.__hash__  # a class with __eq__ would have none
+
     def __add__(self, other: Operand) -> Expr:
         return arithmetic("+", self, other)
 
