@@ -11,7 +11,7 @@ from reference.cluster import ANYWHERE, PODS, Application, Cluster, Node, QueueT
 from reference.schedulers import schedule
 from reference.strategies import applications, clusters, nodes, queue_trees, task_groups
 
-SAMPLES = 300
+SAMPLES = 200
 SHRINK = settings(
     derandomize=True, database=None, max_examples=1000, phases=[Phase.generate, Phase.shrink],
     suppress_health_check=list(HealthCheck),

@@ -203,7 +203,7 @@ def test_messages_name_place_and_numbers() -> None:
     assert rule is MAX
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(nodes(), constraints())
 def test_matching_agrees_with_the_node_type(node: Node, wanted: Constraints) -> None:
     """The judge matches constraints by itself; the cluster's own matcher must come to the same answer."""
@@ -307,7 +307,7 @@ def rules_by_the_types_own_helpers(cluster: Cluster, placement: Placement) -> se
     return found
 
 
-@settings(max_examples=250)
+@settings(max_examples=150)
 @given(whole_gangs_anywhere())
 def test_rules_agree_with_the_cluster_types_own_helpers(drawn: tuple[Cluster, Placement]) -> None:
     cluster, placement = drawn

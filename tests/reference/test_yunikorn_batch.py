@@ -42,7 +42,7 @@ EVERY = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=250)
+@settings(max_examples=150)
 @given(clusters(policies=tuple(SortPolicy)), EVERY)
 def test_placements_pass_the_judge(drawn: Cluster, options: dict[str, object]) -> None:
     result = schedule(drawn, **options)

@@ -500,3 +500,19 @@ def test_events_are_refused_with_a_reason() -> None:
         with pytest.raises(NotEnabledError, match=message):
             core.allocate_real("x", small, node)
     assert core.check_invariants() == []
+
+
+def test_the_cursor_moves_with_the_line() -> None:
+    """Two gangs that cannot start are passed over; when the first leaves the line, the third is still found."""
+    gangs = [gang(name, "root.a", size, submitted=i, unit=unit) for i, (name, size, unit) in enumerate(
+        (("a", 1, 3), ("b", 1, 3), ("c", 1, 1)))]  # fmt: skip
+    core = Core(cluster((2,), tree(leaf("root.a")), *gangs), Options(strict=False))
+    for app in gangs:
+        core.submit(app.name)
+        core.ask_placeholders(app.name, "g0")
+    before = core.next_decision()
+    core.recover("a", "n0", gangs[0].placeholder_ask, "g0", placeholder=True)
+    core.nodes.give("n0", gangs[0].placeholder_ask)  # as if the node were larger: only the line is in question here
+    assert core.next_decision() == before
+    assert before is not None
+    assert before.application == "c"

@@ -166,7 +166,7 @@ class CoreMachine(RuleBasedStateMachine):
 
 
 def test_random_events() -> None:
-    run_state_machine_as_test(CoreMachine, settings=settings(max_examples=100, stateful_step_count=20))
+    run_state_machine_as_test(CoreMachine, settings=settings(max_examples=60, stateful_step_count=20))
 
 
 @settings(max_examples=25)
@@ -188,7 +188,7 @@ def test_long_walks_reach_every_event_and_transition() -> None:
     seen: set[object] = set()
     lively = Environment(extra_reals=1, early_reals=True, cordons=1, resubmit=True)
 
-    @settings(max_examples=150)
+    @settings(max_examples=100)
     @given(clusters(max_groups=1), st.sampled_from(Gate), st.randoms(use_true_random=False))
     def walk(cluster: Cluster, gate: Gate, random: Random) -> None:
         core = Core(cluster, Options(gate=gate))
