@@ -99,7 +99,7 @@ def check_action(machine: Machine, action: Action) -> None:
         raise SpecError(f"action {action.name} has {count:,} instances, more than {MOST_INSTANCES:,}", action.at)
     bound = frozenset(s.uid for s in action.symbols)
     for guard in action.guards:
-        check_expression(machine, action.name, guard.condition, bound)
+        check_expression(machine, action.name, guard.condition, bound, guard.at)
     for update in action.updates:
         for symbol in update.binders:
             _check_sort(machine, action.name, symbol, update.at)
@@ -107,7 +107,7 @@ def check_action(machine: Machine, action: Action) -> None:
             raise SpecError(f"{action.name}: {update.variable.name} belongs to another machine", update.at)
         inside = bound | {s.uid for s in update.binders}
         for expr in (update.value, update.condition, *update.indices):
-            check_expression(machine, action.name, expr, inside)
+            check_expression(machine, action.name, expr, inside, update.at)
     _check_conflicts(machine, action)
 
 
@@ -135,10 +135,11 @@ def _check_conflicts(machine: Machine, action: Action) -> None:
             )
 
 
-def check_expression(machine: Machine, owner: str, expr: Expr, bound: frozenset[int]) -> None:
+def check_expression(machine: Machine, owner: str, expr: Expr, bound: frozenset[int], at: Location) -> None:
     """Every symbol is bound, every sort declared, all is of this machine, and ``<`` only on ordered sorts."""
     for symbol in free_symbols(expr, bound):
-        raise SpecError(f"{owner}: {symbol!r} is used outside the generator, loop or action that binds it", expr.at)
+        used_at = at if isinstance(expr, Symbol) else expr.at
+        raise SpecError(f"{owner}: {symbol!r} is used outside the generator, loop or action that binds it", used_at)
     for part in walk(expr):
         match part:
             case Quantified(symbols=symbols):

@@ -277,7 +277,7 @@ class Machine:
             raise SpecError(f"{name} returns nothing; it must return a boolean expression", at)
         if not isinstance(result, (Expr, bool, int, enum.Enum)) or (expr := lift(result)).type != BOOL:
             raise SpecError(f"{name} must return a boolean expression, found {result!r}", at)
-        checks.check_expression(self, name, expr, frozenset())
+        checks.check_expression(self, name, expr, frozenset(), at)
         doc = inspect.cleandoc(function.__doc__ or "")
         into.append(Property(name, doc, kind, expr, premises(expr) if kind.is_universal else (), at))
 

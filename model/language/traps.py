@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dis
 import functools
+import inspect
 import itertools
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -86,18 +87,19 @@ def _check_comparisons(code: CodeType, values: dict[str, Any], parameters: Colle
         at = Location(code.co_filename, _line(each, code))
         for operand, other in ((left, right), (right, left)):
             last = instructions[operand.stop - 1]
-            held = values.get(last.argval) if len(operand) == 1 and last.opname in _NAMES else None
+            held, path = _held(instructions, operand, values)
+            whole = len(operand) == path
             if equality:
-                if isinstance(held, FunctionType):
+                if whole and isinstance(held, FunctionType):
                     raise SpecError(f"{last.argval} is a function: compare what it returns, {last.argval}(...)", at)
                 continue
             if _is_none(instructions, other):
                 continue
             a_symbol = len(operand) == 1 and last.opname == "LOAD_FAST" and last.argval in parameters
-            a_read = (last.opname == "BINARY_SUBSCR" and not _is_plain(instructions[operand.start], values)) or (
+            a_read = (last.opname == "BINARY_SUBSCR" and not _is_plain(held)) or (
                 last.opname == "LOAD_FAST" and len(operand) == 1 and _holds_read(instructions, last.argval)
             )
-            if a_symbol or a_read or isinstance(held, (Expr, VariableBase, Table)):
+            if a_symbol or a_read or (whole and isinstance(held, (Expr, VariableBase, Table))):
                 raise SpecError("'is' compares Python objects, not values of the state; use == or !=", at)
 
 
@@ -117,9 +119,20 @@ def _is_none(instructions: list[dis.Instruction], operand: range) -> bool:
     return len(operand) == 1 and first.opname == "LOAD_CONST" and first.argval is None
 
 
-def _is_plain(base: dis.Instruction, values: dict[str, Any]) -> bool:
-    """Whether the name that a subscript is taken of holds a container of plain Python values."""
-    held = values.get(base.argval) if base.opname in _NAMES else None
+def _held(instructions: list[dis.Instruction], operand: range, values: dict[str, Any]) -> tuple[object, int]:
+    """What ``name.attribute...`` at the start of ``operand`` holds, and how many instructions that takes."""
+    first = instructions[operand.start]
+    if first.opname not in _NAMES:
+        return None, 0
+    held, length = values.get(first.argval), 1
+    while length < len(operand) and instructions[operand.start + length].opname == "LOAD_ATTR":
+        held = inspect.getattr_static(held, instructions[operand.start + length].argval, None)
+        length += 1
+    return held, length
+
+
+def _is_plain(held: object) -> bool:
+    """Whether ``held``, of which a subscript is taken, is a container of plain Python values."""
     items = held.values() if isinstance(held, dict) else held if isinstance(held, (list, tuple)) else None
     return items is not None and not any(isinstance(each, (Expr, VariableBase, Table)) for each in items)
 

@@ -321,6 +321,15 @@ def scalar_is_a_member() -> None:
 
 
 @mistakes("'is' compares Python objects")
+def scalar_of_an_object_is_a_member() -> None:
+    s = small()
+
+    @s.m.always
+    def claim() -> Expr:
+        return s.mode is not Color.RED  # ERR
+
+
+@mistakes("'is' compares Python objects")
 def elements_are_not_the_same() -> None:
     s = small()
 
@@ -366,6 +375,23 @@ def function_compared() -> None:
     @s.m.always
     def claim() -> Expr:
         return total != 3  # ERR
+
+
+@mistakes("total is a function")
+def method_compared() -> None:
+    class Totals:
+        def __init__(self, s: object) -> None:
+            self.s = s
+
+        def total(self) -> Expr:
+            return sum_(self.s.tasks[a] for a in App)
+
+    s = small()
+    totals = Totals(s)
+
+    @s.m.always
+    def claim() -> Expr:
+        return totals.total == 3  # ERR
 
 
 @mistakes("total is a function")
@@ -490,10 +516,11 @@ def test_dicts_of_variables_and_plain_containers_may_be_used() -> None:
     s = small()
     by_name = {"tasks": s.tasks}
     kinds = [Color.RED, Color.GREEN]
+    s.kinds, s.policy = kinds, Color.RED
 
     @s.m.action
     def act(a: App) -> None:
-        require(kinds[0] is Color.RED, by_name["tasks"][a] < 3)
+        require(kinds[0] is Color.RED, s.kinds[1] is Color.GREEN, s.policy is Color.RED, by_name["tasks"][a] < 3)
         by_name["tasks"][a] += 1
 
     assert repr(s.m.actions[0].updates[0].variable) == "tasks"
