@@ -60,7 +60,10 @@ def _headline(verdict: Verdict) -> str:
 
 def _trace(machine: Machine, of: PropertyVerdict) -> list[str]:
     declared = next((p for p in machine.properties if p.name == of.name), None)
-    about = f": {declared.doc.splitlines()[0]}" if declared is not None and declared.doc else ""
+    # the first paragraph: a docstring's first sentence may take two lines
+    about = (
+        f": {' '.join(declared.doc.partition(chr(10) * 2)[0].split())}" if declared is not None and declared.doc else ""
+    )
     if of.trace is None:
         return [paragraph(f"{of.name}: there is no trace; {of.how}")]
     verb = "violates" if of.outcome is Outcome.VIOLATED else "reaches"
