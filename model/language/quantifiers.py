@@ -75,7 +75,8 @@ def first(element: S, condition: Callable[[S], Operand]) -> Expr:
     """Whether ``element`` is the first of its (ordered) sort for which ``condition`` holds."""
     if not isinstance(element, Sort):
         raise SpecError(f"first() takes an element of an ordered sort, found {element!r}", where())
-    return logic("&", condition(element), _none_before(element, condition))
+    mine = boolean(condition(element), "first()'s condition")
+    return logic("&", mine, _none_before(element, condition))
 
 
 def _none_before(element: S, condition: Callable[[S], Operand]) -> Expr:
