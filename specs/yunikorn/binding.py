@@ -148,14 +148,14 @@ _STATES = {
 
 
 def observed(core: Core) -> dict[str, Value]:
-    """What a core shows, by the spec's cells: all of them but ``unasked`` and ``real_asks``, which split what the shim
-    will still ask for in another way."""
+    """What a core shows, by the spec's cells: all of them but ``late``, which is the spec's own note of the shim."""
     seen: dict[str, Value] = {}
     for application in core.cluster.applications:
         name = application.name
         app = core.applications.get(name)
         seen[f"state[{name}]"] = spec.AppState.NEW.name if app is None else _STATES[app.state].name
         seen[f"asks[{name}]"] = 0 if app is None else len(app.placeholder_asks)
+        seen[f"real_asks[{name}]"] = 0 if app is None else len(app.real_asks)
         seen[f"released[{name}]"] = 0 if app is None else _released(core, name)
         for node in core.cluster.nodes:
             here = [] if app is None else [x for x in app.placeholders.values() if x.node == node.name]
@@ -208,6 +208,8 @@ class Follower:
         """Take the steps that ``record`` is; the steps taken. Divergence if one is not enabled, or the states
         differ."""
         taken = calls(record)
+        if record.event.name is EventName.START_REPLACEMENT and self._takes_pending_ask(core, record):
+            taken = [("replace_pending", args) for _, args in taken]
         if record.event.name is EventName.ASK_REAL and self._waits_for_replacement(core, record):
             return []
         for call in taken:
@@ -227,6 +229,12 @@ class Follower:
     def _enabled(self, call: Call) -> bool:
         instance = self._instances.get(call)
         return instance is not None and self.semantics.is_enabled(instance, self.state)
+
+    def _takes_pending_ask(self, core: Core, record: Record) -> bool:
+        """Whether the replacement is for an ask that the spec shows as pending: the core has one less of them now."""
+        name = record.event.application
+        shown = named_state(self.machine, self.state)[f"real_asks[{name}]"]
+        return shown != len(core.applications[name].real_asks)
 
     def _waits_for_replacement(self, core: Core, record: Record) -> bool:
         """Whether the real ask just made has a placeholder to replace: the spec sees it when the replacement starts."""
