@@ -108,11 +108,12 @@ def _call(spec: str, function: Callable[..., Machine], values: Mapping[str, Any]
         machine = function(**values)
     except SpecError:
         raise
-    except ValueError as error:
-        # a spec function refuses sizes that make no sense with ValueError
-        raise SpecLoadError(f"{spec}: {error}") from None
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - the user's function may raise anything
-        raise SpecLoadError(_told(error, inspect.getsourcefile(function) or spec)) from None
+    except (Exception, SystemExit) as error:
+        if not function.__module__.startswith("specs."):  # the user's function may raise anything
+            raise SpecLoadError(_told(error, inspect.getsourcefile(function) or spec)) from None
+        if isinstance(error, ValueError):  # so a shipped spec refuses sizes that make no sense
+            raise SpecLoadError(f"{spec}: {error}") from None
+        raise
     if not isinstance(machine, Machine):
         raise SpecLoadError(
             f"{spec}: the function returns {type(machine).__name__}, expected a Machine (is 'return m' missing?)"
@@ -123,13 +124,12 @@ def _call(spec: str, function: Callable[..., Machine], values: Mapping[str, Any]
 
 
 def _told(error: BaseException, file: str) -> str:
-    """``file:line: Kind: message`` at the innermost line of ``file`` in the traceback."""
+    """``file:line: Kind: message`` at the innermost line of ``file`` in the traceback; no line where it has none."""
     if isinstance(error, SyntaxError) and error.filename:
         return f"{error.filename}:{error.lineno}: {type(error).__name__}: {error.msg}"
     frames = traceback.extract_tb(error.__traceback__)
-    same = [f for f in frames if Path(f.filename).name == Path(file).name]
-    line = same[-1].lineno if same else 0
-    return f"{file}:{line}: {type(error).__name__}: {error}"
+    lines = [f":{f.lineno}" for f in frames if Path(f.filename).name == Path(file).name]
+    return f"{file}{lines[-1] if lines else ''}: {type(error).__name__}: {error}"
 
 
 __all__ = ["SpecLoadError", "build_spec", "find_function", "load_spec"]

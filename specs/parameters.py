@@ -46,16 +46,20 @@ class Parameter:
 def parameters_of(function: Callable[..., Machine]) -> list[Parameter]:
     """The parameters of a spec function. ParameterError for one without a default or of a type that text cannot
     give."""
-    hints = typing.get_type_hints(function)
+    try:
+        hints = typing.get_type_hints(function)
+    except (NameError, TypeError, SyntaxError) as error:
+        raise ParameterError(f"{function.__name__}: a parameter's annotation cannot be read: {error}") from None
     found: list[Parameter] = []
     for p in inspect.signature(function).parameters.values():
         if p.default is p.empty:
             raise ParameterError(f"{function.__name__}: parameter {p.name} has no default")
-        kinds = _kinds(hints.get(p.name, type(p.default)))
+        hint = hints.get(p.name, type(p.default))
+        kinds = _kinds(hint)
         if not kinds:
             raise ParameterError(
-                f"{function.__name__}: parameter {p.name} is an int, a bool, an enum or a tuple of int, "
-                f"found {hints.get(p.name)!r}"
+                f"{function.__name__}: parameter {p.name} must be an int, a bool, an enum or a tuple of int, "
+                f"it is {getattr(hint, '__name__', hint)}"
             )
         found.append(Parameter(p.name, kinds, p.default))
     return found
@@ -87,6 +91,12 @@ def shown(value: Any) -> Any:
     if isinstance(value, enum.Enum):
         return value.value
     return [shown(v) for v in value] if isinstance(value, tuple) else value
+
+
+def check_size(name: str, value: int, least: int = 1, most: int = 1000) -> None:
+    """ValueError that names the parameter, what was found and what is possible, if ``value`` is no sensible size."""
+    if type(value) is not int or not least <= value <= most:
+        raise ValueError(f"{name} is an integer from {least} to {most}, found {value!r}")
 
 
 def _kinds(hint: Any) -> tuple[type, ...]:

@@ -1,8 +1,8 @@
 """All-or-nothing reservation through placeholders on capacitated nodes under one queue quota.
 
 The benchmark model of this project: five actions that every gang scheduler has. Each application reserves ``size``
-placeholders one by one; a partly reserved one may time out and lose all; a complete one replaces its placeholders by real
-pods and finishes.
+placeholders one by one; a partly reserved one may time out and lose all; a complete one replaces its placeholders by
+real pods and finishes.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import enum
 
 from model.language import Expr, Machine, Sort, all_, among, implies, ite, require, sum_
+from specs.parameters import check_size
 
 
 class App(Sort):
@@ -32,6 +33,8 @@ class AppState(enum.Enum):
 
 def gang(apps: int = 2, size: int = 2, nodes: int = 2, capacity: int = 2, quota: int = 3) -> Machine:
     """All-or-nothing reservation through placeholders, under one queue quota."""
+    for name, value in (("apps", apps), ("size", size), ("nodes", nodes), ("capacity", capacity), ("quota", quota)):
+        check_size(name, value)
     m = Machine("gang")
     m.sort(App, apps, symmetric=True)
     m.sort(Node, nodes, symmetric=True)

@@ -195,16 +195,6 @@ def _replace(m: Machine, s: State, checked: Scope) -> None:
                 s.placeholders[a, n] -= 1
                 s.replacing[a, n] += 1
 
-        @m.action
-        def replace_for_pending(a: App, n: Node) -> None:
-            """A real ask that was unschedulable, and placeholders are left: it replaces one of them like any other ask
-            (Y16)."""
-            require(among(s.state[a], AppState.ACCEPTED, AppState.RUNNING))
-            require(s.asks[a] == 0, s.real_asks[a] > 0, s.placeholders[a, n] > 0)
-            s.real_asks[a] -= 1
-            s.placeholders[a, n] -= 1
-            s.replacing[a, n] += 1
-
 
 def _schedule_without_placeholder(m: Machine, s: State) -> None:
     @m.action

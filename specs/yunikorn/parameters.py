@@ -6,9 +6,10 @@ import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from specs.parameters import check_size
+
 MOST_APPS = 16
 MOST_NODES = 16
-MOST_UNITS = 1000
 
 
 class Policy(enum.Enum):
@@ -107,10 +108,10 @@ def scope(
     queues: Queues,
 ) -> Scope:
     """The scope of a spec, or ValueError that names the parameter, what was found and what is possible."""
-    _check("apps", apps, 1, MOST_APPS)
-    _check("nodes", nodes, 1, MOST_NODES)
-    _check("quota", quota, 1, MOST_UNITS)
-    _check("leaf_quota", leaf_quota, 0, MOST_UNITS)
+    check_size("apps", apps, most=MOST_APPS)
+    check_size("nodes", nodes, most=MOST_NODES)
+    check_size("quota", quota)
+    check_size("leaf_quota", leaf_quota, least=0)
     hierarchy = queues is Queues.TWO_LEAVES
     if leaf_quota > quota:
         raise ValueError(f"leaf_quota is at most quota, which is {quota}; found {leaf_quota}")
@@ -126,15 +127,10 @@ def scope(
     )
 
 
-def _check(name: str, value: int, least: int, most: int) -> None:
-    if type(value) is not int or not least <= value <= most:
-        raise ValueError(f"{name} is an integer from {least} to {most}, found {value!r}")
-
-
 def _each(name: str, value: int | Sequence[int], count: int, what: str) -> tuple[int, ...]:
     values = (value,) * count if isinstance(value, int) else tuple(value)
     if len(values) != count:
         raise ValueError(f"{name} is one integer, or one per {what} ({count}), found {len(values)}")
     for each in values:
-        _check(name, each, 1, MOST_UNITS)
+        check_size(name, each)
     return values
