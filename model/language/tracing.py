@@ -25,6 +25,11 @@ class Kind(enum.Enum):
     PROPERTY = "property"
     STEP = "step property"
 
+    @property
+    def with_article(self) -> str:
+        """An action, a property."""
+        return f"an {self.value}" if self is Kind.ACTION else f"a {self.value}"
+
 
 @dataclass(frozen=True, slots=True)
 class Guard:
@@ -88,8 +93,6 @@ class Recording:
 
     def write(self, variable: VariableBase, indices: tuple[Expr, ...], adds: bool, value: Expr) -> None:
         """Record a write."""
-        if self.kind is not Kind.ACTION:
-            raise SpecError(f"{self.name}: a {self.kind.value} only reads, it cannot write {variable.name}", where())
         condition = conjunction(tuple(self.conditions))
         self.updates.append(Update(variable, indices, adds, value, tuple(self.loops), condition, where()))
 
@@ -143,7 +146,7 @@ def recording(use: str, *kinds: Kind) -> Recording:
     """The open recording, which must be one of ``kinds``; else SpecError that names ``use``."""
     current = OPEN.recording
     if current is None or current.kind not in kinds:
-        inside = "any action or property" if current is None else f"a {current.kind.value}"
-        allowed = " or ".join(f"a {k.value}" if k is not Kind.ACTION else "an action" for k in kinds)
-        raise SpecError(f"{use} belongs in {allowed}, found it in {inside}", where())
+        found = "outside of any action and property" if current is None else f"in {current.kind.with_article}"
+        allowed = " or ".join(k.with_article for k in kinds)
+        raise SpecError(f"{use} belongs in {allowed}, found it {found}", where())
     return current

@@ -417,4 +417,8 @@ def test_python_loops_may_change_what_they_like() -> None:
                 s.ready[a] = color is Color.RED
         s.clock.next = total % 4
 
-    assert [repr(u.condition) for u in s.m.actions[0].updates] == ["(mode == Color.RED)", "(mode == Color.GREEN)", "True"]
+    assert [repr(u.condition) for u in s.m.actions[0].updates] == [
+        "(mode == Color.RED)",
+        "(mode == Color.GREEN)",
+        "True",
+    ]
