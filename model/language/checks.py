@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-from model.language.errors import Location, SpecError, user_frame, where
+from model.language.errors import Location, SpecError, definition, user_frame, where
 from model.language.expressions import (
     Const,
     Expr,
@@ -62,7 +62,8 @@ def is_function(body: object, use: str) -> FunctionType:
     if not isinstance(body, FunctionType) or not body.__name__.isidentifier():
         raise SpecError(f"{use} is declared by a function with a name, found {body!r}", where())
     if inspect.isgeneratorfunction(body) or inspect.iscoroutinefunction(body) or inspect.isasyncgenfunction(body):
-        raise SpecError(f"{body.__name__}: the body of {use} is an ordinary function, without yield and async", where())
+        message = f"{body.__name__}: the body of {use} is an ordinary function, without yield and async"
+        raise SpecError(message, definition(body.__code__))
     return body
 
 

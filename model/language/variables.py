@@ -175,6 +175,11 @@ class Table(_NoValue, Generic[I]):
     def __getitem__(self, index: I) -> Expr:
         return Lookup(self, check_indices(self.name, self.sorts, index))
 
+    if not TYPE_CHECKING:
+
+        def __setitem__(self, index, value):
+            raise SpecError(f"{self.name} is a table of constants, it cannot be written", where())
+
 
 def check_indices(name: str, sorts: tuple[type[Sort], ...], index: object) -> tuple[Expr, ...]:
     """``index`` as one symbol per sort, or SpecError: too many, too few, of another sort."""

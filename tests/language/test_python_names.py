@@ -257,7 +257,7 @@ def scalar_assigned_by_its_name() -> None:
     @s.m.action
     def act(a: App) -> None:
         s.tasks[a] = 1
-        clock = 3  # ERR
+        clock = 3  # noqa: F841  # ERR
 
 
 @mistakes("state is a variable of the machine", "state[...] = ...")
@@ -267,7 +267,7 @@ def variable_assigned_by_its_name() -> None:
     @s.m.action
     def act(a: App) -> None:
         s.tasks[a] = 1
-        state = State.DONE  # ERR
+        state = State.DONE  # noqa: F841  # ERR
 
 
 @mistakes("clock is a variable; write clock.next += ...")
@@ -337,7 +337,7 @@ def name_used_before_it_is_set() -> None:
 
     @s.m.action
     def act(a: App) -> None:
-        ticks = ticks + 1  # noqa: F821, F823  # ERR
+        ticks = ticks + 1  # noqa: F823, F841  # ERR
         s.tasks[a] = 1
 
 

@@ -144,7 +144,7 @@ def sorted_values() -> None:
 
     @s.m.action
     def act(a: App) -> None:
-        low, high = sorted([s.tasks[a], s.clock])  # ERR
+        low, _high = sorted([s.tasks[a], s.clock])  # ERR
         s.clock.next = low
 
 

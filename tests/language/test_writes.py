@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from mistakes import App, Color, Mistakes, Node, State, check_mistake, small
 
-from model.language import Expr, all_, after, choose, implies, ite, require, sum_, when
+from model.language import Expr, after, all_, choose, implies, ite, require, sum_, when
 
 mistakes = Mistakes()
 LATE = "is read after it was written at line"
