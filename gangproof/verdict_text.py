@@ -60,10 +60,8 @@ def _headline(verdict: Verdict) -> str:
 
 def _trace(machine: Machine, of: PropertyVerdict) -> list[str]:
     declared = next((p for p in machine.properties if p.name == of.name), None)
-    # the first paragraph: a docstring's first sentence may take two lines
-    about = (
-        f": {' '.join(declared.doc.partition(chr(10) * 2)[0].split())}" if declared is not None and declared.doc else ""
-    )
+    claim = "" if declared is None else " ".join(declared.doc.partition("\n\n")[0].split())
+    about = f": {claim}" if claim else ""
     if of.trace is None:
         return [paragraph(f"{of.name}: there is no trace; {of.how}")]
     verb = "violates" if of.outcome is Outcome.VIOLATED else "reaches"
