@@ -9,6 +9,7 @@ prices.)
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -191,8 +192,8 @@ class Master:
             bound, grew = self._exact(prices, [each + slack for each in threshold], effort)
             if bound is not None:
                 best = bound if best is None else (min if self.at_least is None else max)(best, bound)
-                reached = best <= int(value + 1e-6) if self.at_least is None else best >= -int(value + 1e-6)
-                if reached:
+                # more columns can only raise the linear optimum: no bound will be better than its rounding
+                if best <= math.floor(value + 1e-6) if self.at_least is None else best >= math.ceil(-value - 1e-6):
                     break
             if not grew:
                 break

@@ -1,12 +1,13 @@
 """A first answer in a moment: gangs in several orders, each placed first-fit or not at all.
 
 It is the start and the floor of the exact methods, and a method of its own. Orders: most weight for the scarcest
-resource first, most weight first, fewest pods first.
+resource first; largest pods first (first-fit decreasing, which packs well where everything fits); most weight
+first; fewest pods first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -22,11 +23,10 @@ class Bins:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.slots = [c for c, n in enumerate(problem.nodes) for _ in range(n.count)]
-        width = len(problem.resources)
-        self.free: Amounts = np.array([problem.nodes[c].free for c in self.slots], np.int64).reshape(-1, width)
-        fits = [problem.nodes[c].fits for c in self.slots]
-        self.fits: Amounts = np.array(fits, np.int64).reshape(len(self.slots), -1)
-        self.requests: Amounts = np.array([p.request for p in problem.pods], np.int64).reshape(-1, width)
+        slots, kinds, width = len(self.slots), len(problem.pods), len(problem.resources)
+        self.free: Amounts = np.array([problem.nodes[c].free for c in self.slots], np.int64).reshape(slots, width)
+        self.fits: Amounts = np.array([problem.nodes[c].fits for c in self.slots], np.int64).reshape(slots, kinds)
+        self.requests: Amounts = np.array([p.request for p in problem.pods], np.int64).reshape(kinds, width)
         self.held: list[dict[int, int]] = [{} for _ in self.slots]
         self.stock = [0] * len(problem.pods)
 
@@ -115,39 +115,48 @@ class FirstFit:
 
 def round_off(problem: Problem, gangs: Sequence[int], nodes: Sequence[Sequence[Pattern]]) -> Packing:
     """A packing near a fractional one: its whole gangs and whole patterns first, then whatever still fits."""
-    fit = FirstFit(problem)
-    fit.bins.prepare(nodes)
-    order = by_density(problem)
-    fit.admit(order, gangs)
-    fit.admit(order, [gang.count for gang in problem.gangs])
-    fit.bins.clear_stock()
-    fit.admit(order, [gang.count for gang in problem.gangs])
-    return fit.packing()
+    best = problem.empty()
+    for order in orders(problem)[:2]:
+        fit = FirstFit(problem)
+        fit.bins.prepare(nodes)
+        fit.admit(order, gangs)
+        fit.admit(order, [gang.count for gang in problem.gangs])
+        fit.bins.clear_stock()
+        fit.admit(order, [gang.count for gang in problem.gangs])
+        best = better(problem, fit.packing(), best)
+    return best
 
 
 def greedy_start(problem: Problem) -> Packing:
     """The best of the orders, by weight, then by fewest nodes."""
-    every = range(len(problem.gangs))
-    orders = [
-        by_density(problem),
-        sorted(every, key=lambda g: (-problem.gangs[g].weight, g)),
-        sorted(every, key=lambda g: (sum(k for _, k in problem.gangs[g].pods), g)),
-    ]
     best = problem.empty()
-    for order in orders:
+    for order in orders(problem):
         fit = FirstFit(problem)
         fit.admit(order, [gang.count for gang in problem.gangs])
         best = better(problem, fit.packing(), best)
     return best
 
 
-def by_density(problem: Problem) -> list[int]:
-    """Gang classes, most weight for the largest share of any resource first."""
+def orders(problem: Problem) -> list[list[int]]:
+    """Gang classes by weight per share, by the share of one pod, by weight, and by fewest pods.
+
+    A share is the largest of any resource. Shares are scores that order; nothing is decided on them.
+    """
     supply = [sum(n.free[r] * n.count for n in problem.nodes) for r in range(len(problem.resources))]
 
-    def share(g: int) -> float:
-        """A score that orders; nothing is decided on it."""
-        used = [sum(k * problem.pods[t].request[r] for t, k in problem.gangs[g].pods) for r in range(len(supply))]
+    def share(used: Sequence[int]) -> float:
         return max(u / s if s else float("inf") for u, s in zip(used, supply, strict=True) if u)
 
-    return sorted(range(len(problem.gangs)), key=lambda g: (-problem.gangs[g].weight / share(g), g))
+    pod = [share(p.request) for p in problem.pods]
+    density: list[float] = []
+    for gang in problem.gangs:
+        used = [sum(k * problem.pods[t].request[r] for t, k in gang.pods) for r in range(len(supply))]
+        density.append(gang.weight / share(used))
+    largest = [max(pod[t] for t, _ in gang.pods) for gang in problem.gangs]
+    keys: list[Callable[[int], float]] = [
+        lambda g: -density[g],
+        lambda g: -largest[g],
+        lambda g: -problem.gangs[g].weight,
+        lambda g: sum(k for _, k in problem.gangs[g].pods),
+    ]
+    return [sorted(range(len(problem.gangs)), key=lambda g: (key(g), g)) for key in keys]

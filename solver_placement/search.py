@@ -25,6 +25,9 @@ from solver_placement.problem import Packing, Problem, better, packing_of
 NEIGHBOURHOOD = 40
 """Nodes emptied at once, at first; the search adapts it."""
 
+ROUNDS = 20
+"""Perturbations of the prices that are tried for more columns; more columns make the integer master slow."""
+
 
 def search(problem: Problem, best: Packing, effort: Effort) -> Found:
     """The most weight, then the fewest nodes, from the start ``best``; proofs where the bounds are reached."""
@@ -39,7 +42,12 @@ def search(problem: Problem, best: Packing, effort: Effort) -> Found:
     if problem.weight(best) < bound:
         bound = min(bound, weight_bound(problem, phase.until(0.15 * phase.left())))
     if problem.weight(best) < bound:
-        _perturb(columns, master, effort.seed)
+        # The prices of the weight say nothing where nodes are plenty; those of the fewest nodes for that weight do.
+        master = Master(columns, bound)
+        master.generate(phase.until(0.3 * phase.left()))
+        best = better(problem, round_off(problem, *master.rounded_down()), best)
+    if problem.weight(best) < bound:
+        _perturb(columns, master, phase.until(0.2 * phase.left()))
         best = _from_patterns(problem, columns, best, bound, None, phase.until(0.4 * phase.left()))
         best = Neighbourhoods(problem, best, phase, None).improve(bound)
     if not effort.fewest_nodes:
@@ -52,20 +60,22 @@ def search(problem: Problem, best: Packing, effort: Effort) -> Found:
         proven = master.generate(effort.until(0.3 * effort.left()))
         fewest = fewest if proven is None else max(fewest, proven)
         best = better(problem, round_off(problem, *master.rounded_down()), best)
-        _perturb(columns, master, effort.seed)
+        _perturb(columns, master, effort.until(0.2 * effort.left()))
         best = _from_patterns(problem, columns, best, fewest, weight, effort.until(0.3 * effort.left()))
         best = Neighbourhoods(problem, best, effort, weight).improve(fewest)
     return Found(best, bound, fewest)
 
 
-def _perturb(columns: Columns, master: Master, seed: int, rounds: int = 6) -> None:
+def _perturb(columns: Columns, master: Master, effort: Effort) -> None:
     """More columns from prices a little off: the integer master needs neighbours of the linear one's patterns."""
     prices = np.array(master.last.pods, float)
-    generator = np.random.default_rng(seed)
-    for _ in range(rounds):
+    generator = np.random.default_rng(effort.seed)
+    for _ in range(ROUNDS):
         shaken = prices * generator.uniform(0.85, 1.15, len(prices))
         shaken += (generator.random(len(prices)) < 0.3) * generator.uniform(0, 0.02, len(prices)) * prices.max()
         for c, patterns in enumerate(columns.fill(shaken.tolist())):
+            if effort.left() > 0:
+                patterns.append(columns.knapsack(c, shaken.astype(np.int64).tolist(), effort)[1])
             for pattern in patterns:
                 columns.add(c, pattern)
 
