@@ -6,10 +6,13 @@ from gangproof.output import WIDTH, paragraph, table
 from model.language import Machine
 from model.verdict import Outcome, PropertyVerdict, Verdict
 
+WORTH_BYTES = 10_000
+"""With fewer states the tables are mostly empty, and bytes a state say nothing."""
+
 
 def verdict_text(machine: Machine, verdict: Verdict, shown: str | None = None) -> str:
     """The answer first, then each property, the actions, and the shortest counterexample (or ``shown``'s trace)."""
-    parameters = " ".join(f"{k}={v}" for k, v in verdict.parameters.items())
+    parameters = " ".join(f"{k}={typed(v)}" for k, v in verdict.parameters.items())
     parts = [
         paragraph(f"{verdict.spec} {parameters}".strip(), indent="  "),
         paragraph(_headline(verdict), indent="  "),
@@ -35,10 +38,19 @@ def verdict_text(machine: Machine, verdict: Verdict, shown: str | None = None) -
     return "\n".join(parts)
 
 
+def typed(value: object) -> str:
+    """A parameter's value as it is typed on the command line."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
 def _headline(verdict: Verdict) -> str:
     c = verdict.coverage
     covered = f"{c.distinct_states:,} distinct states, {c.transitions:,} transitions, depth {c.depth}"
-    cost = f"{c.seconds:.2f} s, compiled in {c.compile_seconds:.2f} s, {c.bytes_per_state:.0f} bytes a state"
+    cost = f"{c.seconds:.2f} s, compiled in {c.compile_seconds:.2f} s"
+    if c.distinct_states >= WORTH_BYTES:
+        cost += f", {c.bytes_per_state:.0f} bytes a state"
     outcome = verdict.outcome
     reason = ""
     if (

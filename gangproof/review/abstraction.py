@@ -15,9 +15,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from gangproof.review.pictures import show_amount
+from gangproof.verdict_text import typed
 from model.language import Machine
 from reference.cluster import PODS, Application, Cluster, Queue, Resources, SortPolicy, total
-from specs.yunikorn import App, Node, Policy, Queues, yunikorn
+from specs.loading import build_spec
+from specs.yunikorn import App, Node, Policy, Queues
 
 MOST_GANGS = 3
 """Four gangs of size three take minutes; three take seconds."""
@@ -85,9 +87,10 @@ def _scope(cluster: Cluster, top: Queue, below: list[Application]) -> _Scope:
     gangs = (
         _take_turns([[a for a in below if a.queue == leaf] for leaf in kept]) if hierarchy else below_of(below, kept)
     )
-    notes += [
-        f"gang {a.name}: only {MOST_GANGS} gangs are modelled" for a in below if a.queue in kept and a not in gangs
-    ]
+    left_out = [a.name for a in below if a.queue in kept and a not in gangs]
+    if left_out:
+        why = f"at most {MOST_GANGS} gangs are modelled" + (", taken from both leaves in turn" if hierarchy else "")
+        notes.append(f"gangs {', '.join(left_out)}: {why}")
     return _Scope(
         top.name, tuple(gangs), limit, limit_name, hierarchy and len({a.queue for a in gangs}) > 1, tuple(notes)
     )
@@ -128,20 +131,20 @@ def _abstract(cluster: Cluster, scope: _Scope) -> Abstraction:
     policy = _policy(cluster, scope)
     queues = Queues.TWO_LEAVES if scope.hierarchy else Queues.ONE_LEAF
     apps, nodes = len(sizes), len(capacities)
-    machine = yunikorn(
-        apps=apps, size=sizes, nodes=nodes, capacity=capacities, quota=quota, policy=policy, queues=queues
+    machine = build_spec(
+        "yunikorn",
+        {
+            "apps": apps,
+            "size": sizes if len(set(sizes)) > 1 else sizes[0],
+            "nodes": nodes,
+            "capacity": capacities if len(set(capacities)) > 1 else capacities[0],
+            "quota": quota,
+            "policy": policy,
+            "queues": queues,
+        },
     )
     machine.rename(App, _element_names(a.name for a in scope.gangs))
     machine.rename(Node, [f"nodes{i + 1}" for i in range(nodes)] if nodes > 1 else ["nodes"])
-    settings = {
-        "apps": apps,
-        "size": _shown(sizes),
-        "nodes": nodes,
-        "capacity": _shown(capacities),
-        "quota": quota,
-        "policy": policy.value,
-        "queues": queues.value,
-    }
     mapping = [
         (f"gang {a.name}: {resource} {show_amount(resource, ask)} in {a.members} members, {a.queue}", f"size {size}")
         for a, ask, size in zip(scope.gangs, asks, sizes, strict=True)
@@ -157,7 +160,7 @@ def _abstract(cluster: Cluster, scope: _Scope) -> Abstraction:
     return Abstraction(
         scope.title,
         machine,
-        " ".join(f"{k}={v}" for k, v in settings.items()),
+        _command(machine),
         tuple(mapping),
         tuple(_dropped(cluster, scope, resource, unit, exact)),
     )
@@ -171,6 +174,12 @@ def _element_names(names: Iterable[str]) -> list[str]:
         tried = itertools.chain([plain], (f"{plain}.{i}" for i in itertools.count(2)))
         found.append(next(t for t in tried if t not in found))
     return found
+
+
+def _command(machine: Machine) -> str:
+    """The parameters that are not the spec's defaults, as one types them after ``gangproof check yunikorn``."""
+    defaults = build_spec("yunikorn", {}).parameters
+    return " ".join(f"{k}={typed(v)}" for k, v in machine.parameters.items() if v != defaults[k])
 
 
 def _shown(values: tuple[int, ...]) -> str:

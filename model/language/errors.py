@@ -20,7 +20,13 @@ class Location:
     line: int
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
+        return f"{self.shown_file}:{self.line}"
+
+    @property
+    def shown_file(self) -> str:
+        """The file as a user in the working directory would name it: relative where it is below."""
+        path, here = Path(self.file), Path.cwd()
+        return str(path.relative_to(here)) if path.is_relative_to(here) else self.file
 
 
 class SpecError(Exception):
