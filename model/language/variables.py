@@ -92,11 +92,13 @@ class VariableBase:
     def __repr__(self) -> str:
         return self.name
 
-    def __setattr__(self, name: str, value: object) -> None:
-        if OPEN.recording is not None and not (name == "next" and not self.sorts):
-            how = f"{self.name}[...] = ..." if self.sorts else f"{self.name}.next = ..."
-            raise SpecError(f"{self.name}.{name} cannot be set; a write is {how}", where())
-        super().__setattr__(name, value)
+    if not TYPE_CHECKING:  # a type checker would then let any attribute be set
+
+        def __setattr__(self, name: str, value: object) -> None:
+            if OPEN.recording is not None and not (name == "next" and not self.sorts):
+                how = f"{self.name}[...] = ..." if self.sorts else f"{self.name}.next = ..."
+                raise SpecError(f"{self.name}.{name} cannot be set; a write is {how}", where())
+            super().__setattr__(name, value)
 
     def _indices(self, index: object) -> tuple[Expr, ...]:
         return check_indices(self.name, self.sorts, index)
