@@ -94,7 +94,7 @@ class CoreMachine(RuleBasedStateMachine):
     def happen(self, choices: list[int]) -> None:
         """Some enabled events, one after another. Decisions of the cycle come often, cordons rarely."""
         for choice in choices:
-            self.core.next_decision()  # looked at, not taken: leaves its cursors where the next one starts
+            self.cursors_change_nothing()
             events = self.core.enabled_events(self.environment)
             decisions = [e for e in events if e.name in CORE_DECIDES]
             calm = [e for e in events if e.name not in (EventName.CORDON, EventName.UNCORDON)]
@@ -148,6 +148,10 @@ class CoreMachine(RuleBasedStateMachine):
                 slow = sorted(fitting, key=lambda name: (self.score(name), nodes.index[name]))
                 assert list(nodes.choices(*pod)) == slow
                 assert nodes.first(*pod) == (slow[0] if slow else None)
+        self.cursors_change_nothing()
+
+    def cursors_change_nothing(self) -> None:
+        """The next decision is the one that a search from the head of every line finds."""
         quick = self.core.next_decision()
         cursors = {leaf: leaf.cursor for leaf in self.core.queues.leaves()}
         for leaf in cursors:

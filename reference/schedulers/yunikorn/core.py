@@ -101,9 +101,7 @@ class Core(Books):
         if reason is not None:
             app.state, app.reason = ApplicationState.REJECTED, reason
             return Record(event, Outcome.REJECTED, None, app.state, reason=reason)
-        leaf = self.queues.leaf(app.leaf)
-        bisect.insort(leaf.reserving, app, key=lambda other: other.order)
-        leaf.cursor = 0
+        bisect.insort(self.queues.leaf(app.leaf).reserving, app, key=lambda other: other.order)
         return Record(event, Outcome.DONE, None, app.state)
 
     def ask_placeholders(self, name: str, group: str, count: int | None = None) -> Record:
@@ -125,7 +123,7 @@ class Core(Books):
             app.placeholder_asks[key] = Ask(key, group, task_group.pod_resource, task_group.constraints)
         counts.asked += number
         before, app.state = app.state, ApplicationState.ACCEPTED
-        self.queues.leaf(app.leaf).cursor = 0
+        self.queues.leaf(app.leaf).cursor = 0  # it may have been passed over while it was New
         return Record(Event(EventName.ASK_PLACEHOLDERS, name, group), before=before, after=app.state)
 
     def ask_real(
