@@ -31,6 +31,9 @@ def _value(machine: Machine, domain: Any, raw: int) -> Value:
     return raw if kind == INT else machine.show(domain, raw)
 
 
+_START = "initial state"
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One action instance and the state after it. A faulty step has no state after it: ``state`` is the one before."""
@@ -55,6 +58,9 @@ class Trace:
 
     def __len__(self) -> int:
         return len(self.steps)
+
+    def __bool__(self) -> bool:
+        return True  # a trace without steps is a trace: the initial state is the evidence
 
     @property
     def last(self) -> NamedState:
@@ -90,10 +96,10 @@ class Trace:
     def table(self, width: int = 80) -> str:
         """Step, action and what changed, within ``width`` columns."""
         calls = [s.call for s in self.steps]
-        left = min(max([len("action"), *map(len, calls)]), max(12, width // 2 - 6))
+        left = min(max([len(_START), *map(len, calls)]), max(12, width // 2 - 6))
         right = max(20, width - left - 8)
         lines = [f"{'step':>4}  {'action':<{left}}  what changed", f"{'-' * 4}  {'-' * left}  {'-' * right}"]
-        lines += _row("0", "initial state", _summary(self.initial), left, right)
+        lines += _row("0", _START, _summary(self.initial), left, right)
         for number, (step, changed) in enumerate(zip(self.steps, self.changes(), strict=True), 1):
             words = [f"{name}: {_show(before)} -> {_show(after)}" for name, (before, after) in changed.items()]
             if step.fault is not None:

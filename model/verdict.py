@@ -131,5 +131,5 @@ class Verdict:
             "bytes_per_state": round(self.coverage.bytes_per_state, 1),
             "warnings": list(self.warnings),
             "trace_property": shown.name if shown else None,
-            "trace": shown.trace.to_json() if shown and shown.trace else [],
+            "trace": shown.trace.to_json() if shown is not None and shown.trace is not None else [],
         }
