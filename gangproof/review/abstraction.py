@@ -265,7 +265,7 @@ def _dropped(cluster: Cluster, scope: _Scope, resource: str, unit: Fraction, exa
         yield "labels, selectors, taints: any member may run on any node of the instance"
     if any(q.max_applications is not None for q in cluster.queues):
         yield "maxapplications"
-    yield "guaranteed amounts, priorities, preemption: the seed design has none of them"
+    yield "guaranteed amounts, priorities, preemption: the design document has none of them"
 
 
 def _amount(resource: str, unit: Fraction) -> str:
