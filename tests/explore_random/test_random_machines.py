@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable
 
 import pytest
-from agreement import check_agreement
 from hypothesis import HealthCheck, Phase, given, seed, settings
+from random_agreement import check_agreement
 
 from model.language import Machine
 from model.language.describe import describe
