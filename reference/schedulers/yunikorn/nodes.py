@@ -136,7 +136,7 @@ class Nodes:
     def _score(self, i: int) -> Fraction:
         capacity, free = self.nodes[i].capacity, self._free[i]
         shares = [1 - Fraction(free[name], capacity[name]) for name in (VCORE, MEMORY) if capacity.get(name, 0) > 0]
-        return self._sign * sum(shares, Fraction(0)) / max(len(shares), 1)
+        return sum(shares, Fraction(0)) * Fraction(self._sign, max(len(shares), 1))
 
     def _sort_again(self, i: int) -> None:
         del self._sorted[bisect.bisect_left(self._sorted, (self._scores[i], i))]
