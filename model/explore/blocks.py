@@ -13,16 +13,19 @@ from collections.abc import Iterable
 from model.explore.ground import Graph, Node
 from model.explore.layout import Layout
 
+_CHEAP = ("==", "<", "+", "not", "int")
+
 
 class Region:
-    """A chain of basic blocks; ``lines`` is the text of the block that is open."""
+    """A chain of basic blocks; ``lines`` is the text of the open one, ``names`` are of values that only it uses."""
 
-    __slots__ = ("depth", "lines", "parent")
+    __slots__ = ("depth", "lines", "names", "parent")
 
     def __init__(self, parent: Region | None) -> None:
         self.parent = parent
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.lines: list[str] = []
+        self.names: dict[int, str] = {}
 
     def meet(self, other: Region) -> Region:
         """The innermost region that contains both."""
@@ -44,6 +47,8 @@ class Placement:
         self._layout = layout
         self._place: dict[int, Region] = {}
         self._names: dict[int, str] = {}
+        self._light: dict[int, bool] = {}
+        self._count = 0
 
     def use(self, nodes: Iterable[Node], region: Region) -> None:
         """Say that ``nodes`` are used in ``region``."""
@@ -59,17 +64,34 @@ class Placement:
             if region is not None:
                 self.use(self._graph.nodes[number].args, region)
 
-    def value(self, node: Node) -> str:
-        """The name of ``node``'s value (i1 for booleans, else i64); its text is written first if it has none yet."""
+    def value(self, node: Node, region: Region) -> str:
+        """The name in ``region`` of ``node``'s value (i1 for booleans, else i64); its text is written if it has
+        none."""
         if node.op == "const":
             return ("false", "true")[node.value] if node.boolean else str(node.value)
-        name = self._names.get(node.number)
+        light = self._is_light(node)
+        names = region.names if light else self._names
+        name = names.get(node.number)
         if name is None:
-            args = [self.value(a) for a in node.args]
-            name = f"%v{node.number}"
-            self._place[node.number].lines += self._text(node, name, args)
-            self._names[node.number] = name
+            place = region if light else self._place[node.number]
+            args = [self.value(a, place) for a in node.args]
+            self._count += light
+            name = f"%v{node.number}.l{self._count}" if light else f"%v{node.number}"
+            place.lines += self._text(node, name, args)
+            names[node.number] = name
         return name
+
+    def _is_light(self, node: Node) -> bool:
+        """Whether to compute it again in each region: that is cheaper than to keep hundreds of such values at hand."""
+        found = self._light.get(node.number)
+        if found is None:
+            found = node.op == "cell" or (
+                node.op in _CHEAP
+                and all(a.op == "const" or self._is_light(a) for a in node.args)
+                and sum(a.op != "const" for a in node.args) == 1
+            )
+            self._light[node.number] = found
+        return found
 
     def _text(self, node: Node, name: str, args: list[str]) -> list[str]:
         match node.op:

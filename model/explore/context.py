@@ -1,45 +1,64 @@
-"""The block of 64-bit words through which Python and the compiled search talk: which word says what.
+"""The blocks of 64-bit words through which Python and the compiled search talk: which word says what.
 
-Addresses are stored as integers. The search owns the arrays; compiled code only reads and writes what they point to.
+The states are dealt out to shards by a few bits of their hash; each shard has its own states, table and block.
+Addresses are stored as integers. Python owns the arrays; compiled code only reads and writes what they point to.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-STATES: Final = 0  # address of the packed states, in the order found
-COUNT_STATES: Final = 1  # how many there are
+STATES: Final = 0  # address of the shard's packed states, in the order found
+COUNT: Final = 1  # how many there are
 LIMIT: Final = 2  # how many there may be; what is found beyond is dropped
 DROPPED: Final = 3  # how many were dropped
 TABLE: Final = 4  # address of the hash table: 32-bit entries, 0 for empty
 BITS: Final = 5  # log2 of the table's size
-OUT: Final = 6  # address of the successors' records
-OUT_END: Final = 7  # the address behind them
-COUNT: Final = 8  # number of records
-ENDS: Final = 9  # address of 32-bit counts: records after each expanded state
-SEEN: Final = 10  # address of one bit per event: it has occurred
-FIRED: Final = 11  # address of one counter per action
-LOG: Final = 12  # address of the log of first occurrences: word, bits, state, instance
-LOG_COUNT: Final = 13  # entries in it
-PAUSE: Final = 14  # return to grow when this many states could be passed
-NEXT: Final = 15  # the next state to expand
-END: Final = 16  # where to stop expanding
-NEW_TABLE: Final = 17  # address of a larger table, zeroed
-NEW_BITS: Final = 18  # log2 of its size
-INDICES: Final = 19  # address of 32-bit state numbers, for `find`
-BATCH: Final = 20  # most records of one batch
-ROWS: Final = 21  # most states expanded in one batch
-EXPAND: Final = 22  # address of the successor function
-SIZE: Final = 24
+SEEN: Final = 6  # address of one bit per event: it has occurred
+FIRED: Final = 7  # address of one counter per action
+LOG: Final = 8  # address of the log of first occurrences: word, bits, state, instance
+LOG_COUNT: Final = 9  # entries in it
+PAUSE: Final = 10  # return to grow when there could be more states than this
+NEXT: Final = 11  # the next state to expand
+END: Final = 12  # where to stop expanding
+NEW_TABLE: Final = 13  # address of a larger table, zeroed
+NEW_BITS: Final = 14  # log2 of its size
+GUESSES: Final = 15  # address of 32 bits per record of a buffer: the number of the state it is, plus one
+ROOM: Final = 16  # records of a buffer beyond which no further state is expanded
+MOST: Final = 17  # most records that can be put into this shard in one round
+EXPAND: Final = 18  # address of the successor function
+ENABLED: Final = 19  # while expanding: 1 if an instance of the state was enabled
+TABLES: Final = 32  # addresses of all shards' tables, for prefetching; then
+# BUFFERS, addresses of this shard's records for each shard, and CURSORS, while expanding where the next record goes.
 
 LOG_WORDS: Final = 4
+ROW_BITS: Final = 12
+ROWS: Final = 1 << ROW_BITS  # most states that are expanded in one call
+INSTANCE_BITS: Final = 32 - ROW_BITS
+
+# Words that threads share: how many have arrived at barriers, the address of a function that lets others run, then one
+# status per thread.
+ARRIVED: Final = 0
+YIELD: Final = 8
+STATUS: Final = 16
+STATUS_STRIDE: Final = 8
+
+
+def buffers(shards: int) -> int:
+    """The first word of BUFFERS."""
+    return TABLES + shards
+
+
+def cursors(shards: int) -> int:
+    """The first word of CURSORS."""
+    return TABLES + 2 * shards
+
+
+def size(shards: int) -> int:
+    """Words of a block."""
+    return TABLES + 3 * shards
 
 
 def load(name: str, slot: int, kind: str = "i64") -> list[str]:
     """Text that loads a word as ``%name``."""
     return [f"%{name}.slot = getelementptr i64, ptr %ctx, i64 {slot}", f"%{name} = load {kind}, ptr %{name}.slot"]
-
-
-def store(value: str, slot: int) -> list[str]:
-    """Text that stores the i64 ``value``; once per slot and function."""
-    return [f"%slot{slot} = getelementptr i64, ptr %ctx, i64 {slot}", f"store i64 {value}, ptr %slot{slot}"]

@@ -1,156 +1,54 @@
 """The successor function of one machine, as LLVM text.
 
-``expand(ctx, first, last)`` takes states ``first..last-1`` and writes a record per successor (its words, then a word
-with 32 bits of hash above the instance's number), notes events not seen before, and counts how often each action
-fired. It stops before a state whose records might not fit and returns its number. ``predicates(states, count, out)``
-writes one word of conditions per state.
+``expand(ctx, first, last)`` takes states ``first..last-1`` of a shard and writes a record per successor into the buffer
+for the successor's shard: its words, then a word of 32 bits of hash, 12 bits of the state's row (its number less
+``first``) and 20 bits of the instance's number. It notes events not seen before and counts how often each action fired.
+It stops before a state whose records might not fit and returns its number. ``predicates(states, count, out)`` writes
+one word of conditions per state.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from collections.abc import Sequence
+from typing import Final
 
 from model.explore import context as c
-from model.explore.blocks import Placement, Region, signed
-from model.explore.decide import Branch, Fire, Switch, When, decide
+from model.explore import plan
+from model.explore.blocks import Region, signed
+from model.explore.decide import decide
 from model.explore.ground import Node
 from model.explore.lower import Instance, Program
+from model.explore.routing import route
 
 _DEADLOCK, _RANGE, _WRITE = 0, 1, 2
+# A function larger than this is cut into parts: the time that good code takes to generate grows faster than its size.
+_PART = 4000
+_SHARED = "ptr %ctx, ptr %row, i64 %i, i64 %row.n, ptr %seen, ptr %fired, ptr %out, ptr %enabled"
 
 
-@dataclass(slots=True)
-class Body:
-    """What happens in a region, in order."""
-
-    region: Region
-    steps: list[Step] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """Tell of events that occur here: number and condition; ``instance`` is -1 for those of the state alone."""
-
-    events: tuple[tuple[int, Node], ...]
-    instance: int
-
-
-@dataclass(frozen=True, slots=True)
-class Test:
-    """``body`` where ``condition`` holds."""
-
-    condition: Node
-    body: Body
-
-
-@dataclass(frozen=True, slots=True)
-class Cases:
-    """The body for the value of ``subject``, if it has one."""
-
-    subject: Node
-    cases: tuple[tuple[int, Body], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Count:
-    """The action fires here."""
-
-    action: int
-
-
-@dataclass(frozen=True, slots=True)
-class Sound:
-    """``body`` where the step of ``instance`` is no fault; the fault is noted else."""
-
-    instance: Instance
-    body: Body
-
-
-@dataclass(frozen=True, slots=True)
-class Produce:
-    """Write the successor's record."""
-
-    instance: Instance
-
-
-@dataclass(frozen=True, slots=True)
-class Stuck:
-    """``body`` where no instance was enabled."""
-
-    body: Body
-
-
-@dataclass(frozen=True, slots=True)
-class Bits:
-    """Store ``conditions`` as bits of one word."""
-
-    conditions: tuple[Node, ...]
-
-
-Step: TypeAlias = Note | Test | Cases | Count | Sound | Produce | Stuck | Bits
-
-
-class _Function:
-    """One function being written: plan the steps, settle where values are computed, write the text."""
+class _Writer:
+    """Writes the text of one planned function."""
 
     def __init__(self, program: Program) -> None:
-        self.program = program
-        self.placement = Placement(program.graph, program.layout)
-        self.root = Body(Region(None))
+        self.program: Final = program
+        self.planner: Final = plan.Planner(program)
         self.done: list[str] = []
-        self._label = "state"
         self._count = 0
-
-    # ---- plan
-
-    def plan(self, body: Body, steps: Iterable[Step]) -> None:
-        """Append ``steps`` to ``body`` and tell the placement what they use there."""
-        for step in steps:
-            body.steps.append(step)
-            self.placement.use(_uses(step), body.region)
-
-    def branches(self, body: Body, branches: Sequence[Branch]) -> None:
-        """Plan a decision tree."""
-        for branch in branches:
-            match branch:
-                case When(condition=condition, body=inside):
-                    below = Body(Region(body.region))
-                    self.branches(below, inside)
-                    self.plan(body, [Test(condition, below)])
-                case Switch(subject=subject, cases=cases):
-                    bodies = [(value, Body(Region(body.region))) for value, _ in cases]
-                    for (_, below), (_, inside) in zip(bodies, cases, strict=True):
-                        self.branches(below, inside)
-                    self.plan(body, [Cases(subject, tuple(bodies))])
-                case Fire(instance=instance):
-                    self._fire(body, instance)
-
-    def _fire(self, body: Body, instance: Instance) -> None:
-        self.plan(body, [Count(instance.action)])
-        false = self.program.graph.false
-        if instance.write_fault is not false or instance.range_fault is not false:
-            below = Body(Region(body.region))
-            self.plan(body, [Sound(instance, below)])
-            body = below
-        if instance.events:
-            self.plan(body, [Note(instance.events, instance.number)])
-        self.plan(body, [Produce(instance)])
-
-    # ---- write
 
     def write(self, end: str) -> list[str]:
         """The text of the root body; its first block is ``state``, and it ends at label ``end``."""
-        self.placement.settle()
-        self._body(self.root, "state", end)
+        self.planner.placement.settle()
+        self._body(self.planner.root, "state", end)
         return self.done
+
+    def _value(self, node: Node, region: Region) -> str:
+        return self.planner.placement.value(node, region)
 
     def _new(self, word: str) -> str:
         self._count += 1
         return f"{word}{self._count}"
 
-    def _body(self, body: Body, label: str, end: str) -> None:
+    def _body(self, body: plan.Body, label: str, end: str) -> None:
         """Write ``body`` from ``label`` on; its last block goes to ``end``."""
         body.region.lines = [f"{label}:"]
         for step in body.steps:
@@ -162,112 +60,121 @@ class _Function:
         self.done += [*region.lines, terminator]
         region.lines = [f"{label}:"] if label is not None else []
 
-    def _step(self, step: Step, region: Region) -> None:
-        value = self.placement.value
+    def _step(self, step: plan.Step, region: Region) -> None:
         match step:
-            case Note(events=events, instance=instance):
+            case plan.Alarm(events=events, instance=instance):
+                self._alarm(events, instance, region)
+            case plan.Hope(events=events, body=body):
+                self._hope(events, body, region)
+            case plan.Note(events=events, instance=instance):
                 self._note(events, instance, region)
-            case Test(condition=condition, body=body):
+            case plan.Test(condition=condition, body=body):
                 inside, after = self._new("then"), self._new("next")
-                name = value(condition)
+                name = self._value(condition, region)
                 self._body(body, inside, after)
                 self._close(region, f"br i1 {name}, label %{inside}, label %{after}", after)
-            case Cases(subject=subject, cases=cases):
+            case plan.Cases(subject=subject, cases=cases):
                 self._cases(subject, cases, region)
-            case Count(action=action):
+            case plan.Count(action=action):
                 name = self._new("%fired")
                 region.lines += [
                     f"{name}.p = getelementptr i64, ptr %fired, i64 {action}",
                     f"{name}.o = load i64, ptr {name}.p",
                     f"{name} = add i64 {name}.o, 1",
                     f"store i64 {name}, ptr {name}.p",
-                    "store i1 true, ptr %enabled",
+                    "store i64 1, ptr %enabled",
                 ]
-            case Sound(instance=instance, body=body):
+            case plan.Sound(instance=instance, body=body):
                 self._sound(instance, body, region)
-            case Produce(instance=instance):
-                self._produce(instance, region)
-            case Stuck(body=body):
+            case plan.Produce(instance=instance):
+                words = [self._word(k, instance, region) for k in range(self.program.layout.words)]
+                region.lines.append(route(words, "%row.n", str(instance.number)))
+            case plan.Stuck(body=body):
                 inside, after = self._new("stuck"), self._new("next")
                 name = self._new("%any")
-                region.lines.append(f"{name} = load i1, ptr %enabled")
+                region.lines += [f"{name}.l = load i64, ptr %enabled", f"{name} = icmp ne i64 {name}.l, 0"]
                 self._body(body, inside, after)
                 self._close(region, f"br i1 {name}, label %{after}, label %{inside}", after)
-            case Bits(conditions=conditions):
-                name = self._bits(list(enumerate(conditions)), region)
+            case plan.Part(number=number):
+                region.lines.append(f"call void @part{number}({_SHARED})")
+            case plan.Bits(conditions=conditions):
+                name = self._bits(list(enumerate(conditions)), region, region.lines)
                 region.lines.append(f"store i64 {name}, ptr %target")
 
-    def _cases(self, subject: Node, cases: tuple[tuple[int, Body], ...], region: Region) -> None:
+    def _cases(self, subject: Node, cases: tuple[tuple[int, plan.Body], ...], region: Region) -> None:
         after = self._new("next")
         labels = [self._new("case") for _ in cases]
-        name = self.placement.value(subject)
+        name = self._value(subject, region)
         for label, (_, body) in zip(labels, cases, strict=True):
             self._body(body, label, after)
         kind = "i1" if subject.boolean else "i64"
         targets = " ".join(f"{kind} {v}, label %{label}" for label, (v, _) in zip(labels, cases, strict=True))
         self._close(region, f"switch {kind} {name}, label %{after} [ {targets} ]", after)
 
-    def _bits(self, events: Sequence[tuple[int, Node]], region: Region) -> str:
-        """The name of a word with bit b set where the condition of (b, condition) holds."""
+    # ---- events
+
+    def _bits(self, events: Sequence[tuple[int, Node]], region: Region, lines: list[str]) -> str:
+        """The name of a word with bit b set where the condition of (b, condition) holds; its text goes to ``lines``."""
         total = "0"
         for bit, node in events:
             name = self._new("%bit")
-            lines = [f"{name}.z = zext i1 {self.placement.value(node)} to i64"]
+            lines.append(f"{name}.z = zext i1 {self._value(node, region)} to i64")
             lines.append(f"{name}.s = shl i64 {name}.z, {bit}")
             lines.append(f"{name} = or i64 {name}.s, {total}")
-            region.lines += lines
             total = name
         return total
 
-    def _note(self, events: tuple[tuple[int, Node], ...], instance: int, region: Region) -> None:
-        words: dict[int, list[tuple[int, Node]]] = {}
-        for number, node in events:
-            words.setdefault(number // 64, []).append((number % 64, node))
-        for word, bits in words.items():
-            occurring = self._bits(bits, region)
-            name, cold, after = self._new("%new"), self._new("cold"), self._new("next")
+    def _alarm(self, events: plan.Events, instance: int, region: Region) -> None:
+        """One test of whether any occurs; which ones is found out apart."""
+        total = "false"
+        for _, node in events:
+            name = self._new("%any")
+            region.lines.append(f"{name} = or i1 {self._value(node, region)}, {total}")
+            total = name
+        cold, after = self._new("cold"), self._new("next")
+        lines = [f"{cold}:"]
+        for word, inside in _by_word(events):
+            bits = self._bits(inside, region, lines)
+            lines.append(f"call void @note(ptr %ctx, i64 {word}, i64 {bits}, i64 %i, i64 {instance})")
+        self._close(region, f"br i1 {total}, label %{cold}, label %{after}, !prof !0", after)
+        self.done += [*lines, f"br label %{after}"]
+
+    def _hope(self, events: plan.Events, body: plan.Body, region: Region) -> None:
+        inside, after = self._new("hope"), self._new("next")
+        total = "true"
+        for word, bits in _by_word(events):
+            name, mask = self._new("%seen"), signed(sum(1 << bit for bit, _ in bits))
             region.lines += [
                 f"{name}.p = getelementptr i64, ptr %seen, i64 {word}",
                 f"{name}.s = load i64, ptr {name}.p",
-                f"{name}.n = xor i64 {name}.s, -1",
-                f"{name} = and i64 {occurring}, {name}.n",
-                f"{name}.c = icmp ne i64 {name}, 0",
+                f"{name}.m = and i64 {name}.s, {mask}",
+                f"{name}.c = icmp eq i64 {name}.m, {mask}",
+                f"{name} = and i1 {name}.c, {total}",
             ]
-            self._close(region, f"br i1 {name}.c, label %{cold}, label %{after}, !prof !0", after)
-            call = f"call void @note(ptr %ctx, i64 {word}, i64 {name}, i64 %i, i64 {instance})"
-            self.done += [f"{cold}:", call, f"br label %{after}"]
+            total = name
+        self._body(body, inside, after)
+        self._close(region, f"br i1 {total}, label %{after}, label %{inside}, !prof !1", after)
 
-    def _sound(self, instance: Instance, body: Body, region: Region) -> None:
+    def _note(self, events: plan.Events, instance: int, region: Region) -> None:
+        for word, bits in _by_word(events):
+            name = self._bits(bits, region, region.lines)
+            region.lines.append(f"call void @note(ptr %ctx, i64 {word}, i64 {name}, i64 %i, i64 {instance})")
+
+    def _sound(self, instance: Instance, body: plan.Body, region: Region) -> None:
         cold, inside, after = self._new("fault"), self._new("sound"), self._new("next")
-        write, leaves = self.placement.value(instance.write_fault), self.placement.value(instance.range_fault)
+        write, leaves = self._value(instance.write_fault, region), self._value(instance.range_fault, region)
         name = self._new("%fault")
         region.lines.append(f"{name} = or i1 {write}, {leaves}")
-        region.lines.append(f"{name}.b = select i1 {write}, i64 {1 << _WRITE}, i64 {1 << _RANGE}")
         self._body(body, inside, after)
         self._close(region, f"br i1 {name}, label %{cold}, label %{inside}, !prof !0", after)
-        call = f"call void @note(ptr %ctx, i64 0, i64 {name}.b, i64 %i, i64 {instance.number})"
-        self.done += [f"{cold}:", call, f"br label %{after}"]
-
-    def _produce(self, instance: Instance, region: Region) -> None:
-        words = [self._word(k, instance, region) for k in range(self.program.layout.words)]
-        name = self._new("%s")
-        lines = [f"{name} = load ptr, ptr %out"]
-        for k, word in enumerate(words):
-            lines.append(f"{name}.{k} = getelementptr i64, ptr {name}, i64 {k}")
-            lines.append(f"store i64 {word}, ptr {name}.{k}")
-        lines += [
-            f"{name}.h = call i64 @hash({', '.join(f'i64 {w}' for w in words)})",
-            f"{name}.u = and i64 {name}.h, {signed(0xFFFFFFFF << 32)}",
-            f"{name}.m = or i64 {name}.u, {instance.number}",
-            f"{name}.mp = getelementptr i64, ptr {name}, i64 {len(words)}",
-            f"store i64 {name}.m, ptr {name}.mp",
-            f"{name}.x = lshr i64 {name}.h, %shift",
-            f"{name}.t = getelementptr i32, ptr %table, i64 {name}.x",
-            f"call void @llvm.prefetch.p0(ptr {name}.t, i32 1, i32 3, i32 1)",
-            f"{name}.next = getelementptr i64, ptr {name}, i64 {len(words) + 1}",
-            f"store ptr {name}.next, ptr %out",
+        self.done += [
+            f"{cold}:",
+            f"{name}.b = select i1 {write}, i64 {1 << _WRITE}, i64 {1 << _RANGE}",
+            f"call void @note(ptr %ctx, i64 0, i64 {name}.b, i64 %i, i64 {instance.number})",
+            f"br label %{after}",
         ]
-        region.lines += lines
+
+    # ---- the new state
 
     def _word(self, k: int, instance: Instance, region: Region) -> str:
         """The name of word ``k`` after the step. Additions are made in place: within its domain no field carries."""
@@ -281,13 +188,13 @@ class _Function:
                 if write.delta.op == "const":
                     added += write.delta.value << place.shift
                 else:
-                    parts.append(("add", self._shifted(self.placement.value(write.delta), place.shift, region)))
+                    parts.append(("add", self._shifted(self._value(write.delta, region), place.shift, region)))
                 continue
             cleared |= place.mask
             if write.value.op == "const":
                 put |= (write.value.value - place.start) << place.shift
             else:
-                name = self.placement.value(write.value)
+                name = self._value(write.value, region)
                 if write.value.boolean:
                     wide = self._new("%wide")
                     region.lines.append(f"{wide} = zext i1 {name} to i64")
@@ -314,104 +221,103 @@ class _Function:
         return name
 
 
-def _uses(step: Step) -> list[Node]:
-    match step:
-        case Note(events=events):
-            return [node for _, node in events]
-        case Test(condition=condition):
-            return [condition]
-        case Cases(subject=subject):
-            return [subject]
-        case Sound(instance=instance):
-            return [instance.write_fault, instance.range_fault]
-        case Produce(instance=instance):
-            return [w.delta if w.delta is not None else w.value for w in instance.writes]
-        case Bits(conditions=conditions):
-            return list(conditions)
-        case _:
-            return []
+def _by_word(events: plan.Events) -> list[tuple[int, list[tuple[int, Node]]]]:
+    """Events by the word of 64 that their number lies in, with their bits in it."""
+    words: dict[int, list[tuple[int, Node]]] = {}
+    for number, node in events:
+        words.setdefault(number // 64, []).append((number % 64, node))
+    return list(words.items())
 
 
-def _words(count: int) -> list[str]:
-    lines = ["%offset = mul i64 %i, " + str(count), "%row = getelementptr i64, ptr %states, i64 %offset"]
-    for k in range(count):
-        lines.append(f"%w{k}.p = getelementptr i64, ptr %row, i64 {k}")
-        lines.append(f"%w{k} = load i64, ptr %w{k}.p")
+def _load_state(words: int) -> list[str]:
+    lines: list[str] = []
+    for k in range(words):
+        lines += [f"%w{k}.p = getelementptr i64, ptr %row, i64 {k}", f"%w{k} = load i64, ptr %w{k}.p"]
     return lines
 
 
-def expand_text(program: Program) -> str:
-    """The function ``expand``."""
-    function = _Function(program)
-    root = function.root
-    if program.state_events:
-        function.plan(root, [Note(program.state_events, -1)])
-    function.branches(root, decide(program.graph, program.instances))
-    stuck = Body(Region(root.region))
-    function.plan(stuck, [Note(((_DEADLOCK, program.graph.no(program.terminal)),), -1)])
-    function.plan(root, [Stuck(stuck)])
-    body = function.write("tail")
+def expand_text(program: Program, shards: int) -> str:
+    """The function ``expand``, and the functions of its parts."""
     words = program.layout.words
-    record = 8 * (words + 1)
-    reserve = record * max(1, len(program.instances))
-    return "\n".join(
-        [
-            "define i64 @expand(ptr noalias %ctx, i64 %first, i64 %last) {",
-            "entry:",
-            *c.load("states", c.STATES, "ptr"),
-            *c.load("table", c.TABLE, "ptr"),
-            *c.load("bits", c.BITS),
-            *c.load("begin", c.OUT, "ptr"),
-            *c.load("end", c.OUT_END, "ptr"),
-            *c.load("ends", c.ENDS, "ptr"),
-            *c.load("seen", c.SEEN, "ptr"),
-            *c.load("fired", c.FIRED, "ptr"),
-            "%shift = sub i64 64, %bits",
-            f"%limit = getelementptr i8, ptr %end, i64 -{reserve}",
-            "%out = alloca ptr",
-            "%enabled = alloca i1",
-            "store ptr %begin, ptr %out",
-            "br label %head",
-            "head:",
-            "%i = phi i64 [ %first, %entry ], [ %i.next, %tail ]",
-            "%now = load ptr, ptr %out",
-            "%more = icmp ult i64 %i, %last",
-            "%room = icmp ule ptr %now, %limit",
-            "%go = and i1 %more, %room",
-            "br i1 %go, label %load, label %exit",
-            "load:",
-            "store i1 false, ptr %enabled",
-            *_words(words),
-            "br label %state",
-            *body,
-            "tail:",
-            "%after = load ptr, ptr %out",
-            "%a = ptrtoint ptr %after to i64",
-            "%b = ptrtoint ptr %begin to i64",
-            "%bytes = sub i64 %a, %b",
-            f"%records = udiv exact i64 %bytes, {record}",
-            "%records.n = trunc i64 %records to i32",
-            "%k = sub i64 %i, %first",
-            "%ends.p = getelementptr i32, ptr %ends, i64 %k",
-            "store i32 %records.n, ptr %ends.p",
-            "%i.next = add i64 %i, 1",
-            "br label %head",
-            "exit:",
-            "%last.a = ptrtoint ptr %now to i64",
-            "%last.b = ptrtoint ptr %begin to i64",
-            "%last.bytes = sub i64 %last.a, %last.b",
-            f"%count = udiv exact i64 %last.bytes, {record}",
-            *c.store("%count", c.COUNT),
-            "ret i64 %i",
-            "}",
+    writer = _Writer(program)
+    planner = writer.planner
+    planner.events(planner.root, program.state_events, -1)
+    functions: list[str] = []
+    groups = plan.parts(decide(program.graph, program.instances), _PART)
+    for number, group in enumerate(groups):
+        if len(groups) == 1:
+            planner.branches(planner.root, group)
+            continue
+        part = _Writer(program)
+        part.planner.branches(part.planner.root, group)
+        planner.add(planner.root, plan.Part(number))
+        head = f"define internal void @part{number}({_SHARED}) noinline {{"
+        body = ["entry:", *_load_state(words), "br label %state", *part.write("exit")]
+        functions.append("\n".join([head, *body, "exit:", "ret void", "}"]))
+    stuck = planner.below(planner.root)
+    planner.add(stuck, plan.Alarm(((_DEADLOCK, program.graph.no(program.terminal)),), -1))
+    planner.add(planner.root, plan.Stuck(stuck))
+    full = "false"
+    reset, check = [], []
+    for s in range(shards):
+        reset += [
+            f"%base{s}.slot = getelementptr i64, ptr %ctx, i64 {c.buffers(shards) + s}",
+            f"%base{s} = load ptr, ptr %base{s}.slot",
+            f"%bound{s} = getelementptr i8, ptr %base{s}, i64 %bytes",
+            f"%cursor{s} = getelementptr i64, ptr %ctx, i64 {c.cursors(shards) + s}",
+            f"store ptr %base{s}, ptr %cursor{s}",
         ]
+        check += [
+            f"%now{s} = load ptr, ptr %cursor{s}",
+            f"%full{s}.c = icmp ugt ptr %now{s}, %bound{s}",
+            f"%full{s} = or i1 %full{s}.c, {full}",
+        ]
+        full = f"%full{s}"
+    functions.append(
+        "\n".join(
+            [
+                "define i64 @expand(ptr noalias %ctx, i64 %first, i64 %last) {",
+                "entry:",
+                *c.load("states", c.STATES, "ptr"),
+                *c.load("seen", c.SEEN, "ptr"),
+                *c.load("fired", c.FIRED, "ptr"),
+                *c.load("room", c.ROOM),
+                f"%bytes = mul i64 %room, {8 * (words + 1)}",
+                # In memory, not in registers: each successor would otherwise be a place where values of it meet.
+                f"%out = getelementptr i64, ptr %ctx, i64 {c.cursors(shards)}",
+                f"%enabled = getelementptr i64, ptr %ctx, i64 {c.ENABLED}",
+                *reset,
+                "br label %head",
+                "head:",
+                "%i = phi i64 [ %first, %entry ], [ %i.next, %tail ]",
+                *check,
+                "%over = icmp uge i64 %i, %last",
+                f"%stop = or i1 %over, {full}",
+                "br i1 %stop, label %exit, label %load",
+                "load:",
+                "store i64 0, ptr %enabled",
+                "%row.n = sub i64 %i, %first",
+                f"%offset = mul i64 %i, {words}",
+                "%row = getelementptr i64, ptr %states, i64 %offset",
+                *_load_state(words),
+                "br label %state",
+                *writer.write("tail"),
+                "tail:",
+                "%i.next = add i64 %i, 1",
+                "br label %head",
+                "exit:",
+                "ret i64 %i",
+                "}",
+            ]
+        )
     )
+    return "\n\n".join(functions)
 
 
 def predicates_text(program: Program, conditions: Sequence[Node]) -> str:
     """The function ``predicates``: ``conditions`` of each of ``count`` packed states, at most 64, as bits of a word."""
-    function = _Function(program)
-    function.plan(function.root, [Bits(tuple(conditions))])
+    writer = _Writer(program)
+    writer.planner.add(writer.planner.root, plan.Bits(tuple(conditions)))
     return "\n".join(
         [
             "define void @predicates(ptr noalias %states, i64 %count, ptr noalias %out) {",
@@ -422,10 +328,12 @@ def predicates_text(program: Program, conditions: Sequence[Node]) -> str:
             "%more = icmp ult i64 %i, %count",
             "br i1 %more, label %load, label %exit",
             "load:",
-            *_words(program.layout.words),
+            f"%offset = mul i64 %i, {program.layout.words}",
+            "%row = getelementptr i64, ptr %states, i64 %offset",
+            *_load_state(program.layout.words),
             "%target = getelementptr i64, ptr %out, i64 %i",
             "br label %state",
-            *function.write("tail"),
+            *writer.write("tail"),
             "tail:",
             "%i.next = add i64 %i, 1",
             "br label %head",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 
@@ -30,6 +31,7 @@ def explore(
     max_memory: int | None = None,
     time_limit: float | None = None,
     stop_at_first: bool = False,
+    threads: int | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Verdict:
     """Explore ``machine`` exhaustively; see `Exploration` for the arguments. SpecError if it cannot be compiled."""
@@ -39,6 +41,7 @@ def explore(
         max_memory=max_memory,
         time_limit=time_limit,
         stop_at_first=stop_at_first,
+        threads=threads,
         progress=progress,
     ).verdict
 
@@ -61,6 +64,7 @@ class Exploration:
         max_memory: int | None = None,
         time_limit: float | None = None,
         stop_at_first: bool = False,
+        threads: int | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> None:
         for name, value in (("max_states", max_states), ("max_memory", max_memory), ("time_limit", time_limit)):
@@ -71,7 +75,8 @@ class Exploration:
         native = Native(self.program)
         compiled = time.perf_counter()
         limits = Limits(max_memory, max_states, time_limit, stop_at_first)
-        self.search = Search(self.program, native, limits, progress)
+        workers = threads if threads is not None else len(os.sched_getaffinity(0))
+        self.search = Search(self.program, native, limits, progress, threads=workers)
         self.search.run()
         self._recovery = Recovery(self.search)
         properties = tuple(map(self._property, machine.properties)) + tuple(
@@ -83,14 +88,27 @@ class Exploration:
 
     @property
     def states(self) -> NDArray[np.int64]:
-        """Raw values of all states, in the order found: shape (states, cells), cells as in ``machine.cells()``."""
-        return self.program.layout.unpack_all(self.search.states)
+        """Raw values of all states, nearest first: shape (states, cells), cells as in ``machine.cells()``."""
+        return np.concatenate([self.program.layout.unpack_all(s.states) for s in self.search.shards])[self._order]
 
     @property
     def distances(self) -> NDArray[np.int64]:
         """Steps of a shortest path to each state."""
-        numbers = np.arange(self.search.count)
-        return np.searchsorted(np.array(self.search.starts), numbers, side="right") - 1
+        return self._depths[self._order]
+
+    @property
+    def _depths(self) -> NDArray[np.int64]:
+        """The distances shard by shard."""
+        starts = np.array(self.search.starts)
+        return np.concatenate(
+            [np.searchsorted(starts[:, s], np.arange(n), side="right") - 1 for s, n in enumerate(self.search.counts)]
+        )
+
+    @property
+    def _order(self) -> NDArray[np.int64]:
+        """States by distance, then by number, then by shard."""
+        numbers = np.concatenate([np.arange(n) for n in self.search.counts])
+        return np.lexsort((numbers, self._depths))
 
     # ---- verdicts
 

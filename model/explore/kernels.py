@@ -14,47 +14,13 @@ import ctypes
 from typing import Any, Final
 
 from model.explore import context as c
+from model.explore.routing import hash_text, route, route_text
 
-BUCKET_BITS = 4
-BUCKET = 1 << BUCKET_BITS
+BUCKET_BITS: Final = 4
+BUCKET: Final = 1 << BUCKET_BITS
 _VECTOR = f"<{BUCKET} x i32>"
 _AHEAD = 32
-# Odd constants with well-mixed bits (from the fractional parts of square roots).
-_FACTORS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0xD6E8FEB86659FD93)
-
-
-def _signed(word: int) -> int:
-    word &= 2**64 - 1
-    return word - 2**64 if word >= 2**63 else word
-
-
-def _factor(k: int) -> int:
-    """A different odd factor for each word."""
-    return _signed((_FACTORS[k % 4] * (2 * (k // 4) + 1)) | 1)
-
-
-def hash_text(words: int, collide: bool = False) -> str:
-    """``hash(w0, ...)``: 64 bits, the top ones best. ``collide``: always 0, to test what then happens."""
-    parameters = ", ".join(f"i64 %w{k}" for k in range(words))
-    lines = [f"define internal i64 @hash({parameters}) alwaysinline {{"]
-    if collide:
-        return "\n".join([*lines, "ret i64 0", "}"])
-    total = "0"
-    for k in range(words):
-        lines += [f"%m{k} = mul i64 %w{k}, {_factor(k)}", f"%t{k} = add i64 %m{k}, {total}"]
-        total = f"%t{k}"
-    lines += [
-        f"%x = lshr i64 {total}, 32",
-        f"%y = xor i64 {total}, %x",
-        f"%z = mul i64 %y, {_signed(0xD6E8FEB86659FD93)}",
-        "%u = lshr i64 %z, 29",
-        "%v = xor i64 %z, %u",
-        f"%h = mul i64 %v, {_signed(0x9E3779B97F4A7C15)}",
-        "ret i64 %h",
-        "}",
-    ]
-    return "\n".join(lines)
-
+_SPINS = 1000
 
 NOTE = "\n".join(
     [
@@ -194,9 +160,7 @@ def _table_arguments() -> list[str]:
         *c.load("states", c.STATES, "ptr"),
         *c.load("table", c.TABLE, "ptr"),
         *c.load("bits", c.BITS),
-        *c.load("out", c.OUT, "ptr"),
-        *c.load("count", c.COUNT),
-        *c.load("indices", c.INDICES, "ptr"),
+        *c.load("indices", c.GUESSES, "ptr"),
         *_geometry(),
     ]
 
@@ -204,7 +168,7 @@ def _table_arguments() -> list[str]:
 def guess_text(words: int) -> str:
     """``guess(ctx)``: for each record the state it probably is, plus one, or 0; that state's memory is prefetched."""
     lines = [
-        "define internal void @guess(ptr noalias %ctx) {",
+        "define internal void @guess(ptr noalias %ctx, ptr noalias %out, i64 %count) {",
         "entry:",
         *_table_arguments(),
         "br label %head",
@@ -271,7 +235,7 @@ def table_text(words: int, insert: bool) -> str:
         ]
         known = ["br label %next"]
         merge = ["%n2 = phi i64 [ %n, %guessed ], [ %n, %known ], [ %n.next, %add ], [ %n, %drop ]"]
-        exit_ = c.store("%n", c.COUNT_STATES)
+        exit_ = ["store i64 %n, ptr %n0.slot"]
     else:
         absent = ["store i32 -1, ptr %answer", "br label %next"]
         known = ["%index.32 = trunc i64 %index to i32", "store i32 %index.32, ptr %answer", "br label %next"]
@@ -279,11 +243,11 @@ def table_text(words: int, insert: bool) -> str:
         exit_ = []
     name = "insert" if insert else "find"
     lines = [
-        f"define void @{name}(ptr noalias %ctx) {{",
+        f"define void @{name}(ptr noalias %ctx, ptr noalias %out, i64 %count) {{",
         "entry:",
-        "call void @guess(ptr %ctx)",
+        "call void @guess(ptr %ctx, ptr %out, i64 %count)",
         *_table_arguments(),
-        *c.load("n0", c.COUNT_STATES),
+        *c.load("n0", c.COUNT),
         *c.load("limit", c.LIMIT),
         "br label %head",
         "head:",
@@ -368,7 +332,7 @@ def rehash_text(words: int) -> str:
             "define void @rehash(ptr noalias %ctx) {",
             "entry:",
             *c.load("states", c.STATES, "ptr"),
-            *c.load("n", c.COUNT_STATES),
+            *c.load("n", c.COUNT),
             *c.load("table", c.NEW_TABLE, "ptr"),
             *c.load("bits", c.NEW_BITS),
             *_geometry(),
@@ -420,34 +384,24 @@ def rehash_text(words: int) -> str:
     )
 
 
-def records_text(words: int) -> str:
-    """``records(ctx, states)``: records of ``COUNT`` given states, instance 0."""
-    lines = [
-        "define void @records(ptr noalias %ctx, ptr noalias %given) {",
-        "entry:",
-        *c.load("out", c.OUT, "ptr"),
-        *c.load("count", c.COUNT),
-        "br label %head",
-        "head:",
-        "%j = phi i64 [ 0, %entry ], [ %j.next, %body ]",
-        "%more = icmp ult i64 %j, %count",
-        "br i1 %more, label %body, label %exit",
-        "body:",
-        f"%from.o = mul i64 %j, {words}",
-        "%from = getelementptr i64, ptr %given, i64 %from.o",
-        *_load_words(words, "%from", "s"),
-        f"%to.o = mul i64 %j, {words + 1}",
-        "%to = getelementptr i64, ptr %out, i64 %to.o",
-    ]
-    for k in range(words):
-        lines += [f"%to{k} = getelementptr i64, ptr %to, i64 {k}", f"store i64 %s{k}, ptr %to{k}"]
+def records_text(words: int, shards: int) -> str:
+    """``records(ctx, given, count)``: records of ``count`` given states, row and instance 0, into the shards'
+    buffers."""
     return "\n".join(
         [
-            *lines,
-            f"%h = {_hash_of(words, 's')}",
-            "%m = and i64 %h, -4294967296",
-            f"%m.p = getelementptr i64, ptr %to, i64 {words}",
-            "store i64 %m, ptr %m.p",
+            "define void @records(ptr noalias %ctx, ptr noalias %given, i64 %count) {",
+            "entry:",
+            f"%out = getelementptr i64, ptr %ctx, i64 {c.cursors(shards)}",
+            "br label %head",
+            "head:",
+            "%j = phi i64 [ 0, %entry ], [ %j.next, %body ]",
+            "%more = icmp ult i64 %j, %count",
+            "br i1 %more, label %body, label %exit",
+            "body:",
+            f"%from.o = mul i64 %j, {words}",
+            "%from = getelementptr i64, ptr %given, i64 %from.o",
+            *_load_words(words, "%from", "s"),
+            route([f"%s{k}" for k in range(words)], "0", "0"),
             "%j.next = add i64 %j, 1",
             "br label %head",
             "exit:",
@@ -457,55 +411,181 @@ def records_text(words: int) -> str:
     )
 
 
-RUN = "\n".join(
+BARRIER = "\n".join(
     [
-        "define i64 @run(ptr noalias %ctx) {",
+        "define internal void @barrier(ptr %shared, i64 %goal) {",
         "entry:",
-        *c.load("expand", c.EXPAND, "ptr"),
-        *c.load("end", c.END),
-        *c.load("pause", c.PAUSE),
-        *c.load("batch", c.BATCH),
-        *c.load("rows", c.ROWS),
-        f"%next.slot = getelementptr i64, ptr %ctx, i64 {c.NEXT}",
-        f"%n.slot = getelementptr i64, ptr %ctx, i64 {c.COUNT_STATES}",
+        f"%arrived = getelementptr i64, ptr %shared, i64 {c.ARRIVED}",
+        f"%yield.slot = getelementptr i64, ptr %shared, i64 {c.YIELD}",
+        "%yield = load ptr, ptr %yield.slot",
+        "%before = atomicrmw add ptr %arrived, i64 1 seq_cst",
         "br label %head",
         "head:",
-        "%next = load i64, ptr %next.slot",
-        "%more = icmp ult i64 %next, %end",
-        "br i1 %more, label %room, label %done",
-        "room:",
-        "%n = load i64, ptr %n.slot",
-        "%most = add i64 %n, %batch",
-        "%fits = icmp ule i64 %most, %pause",
-        "br i1 %fits, label %body, label %grow",
-        "body:",
-        "%far = add i64 %next, %rows",
-        "%near = icmp ult i64 %far, %end",
-        "%stop = select i1 %near, i64 %far, i64 %end",
-        "%after = call i64 %expand(ptr %ctx, i64 %next, i64 %stop)",
-        "store i64 %after, ptr %next.slot",
-        "call void @insert(ptr %ctx)",
+        "%spins = phi i64 [ 0, %entry ], [ %spins.next, %spin ], [ 0, %give.way ]",
+        "%now = load atomic i64, ptr %arrived seq_cst, align 8",
+        "%done = icmp uge i64 %now, %goal",
+        "br i1 %done, label %exit, label %wait",
+        "wait:",
+        "%spins.next = add i64 %spins, 1",
+        f"%patient = icmp ult i64 %spins, {_SPINS}",
+        "br i1 %patient, label %spin, label %give.way",
+        "spin:",
         "br label %head",
-        "done:",
-        "ret i64 0",
-        "grow:",
-        "ret i64 1",
+        "give.way:",
+        "%unused = call i32 %yield()",
+        "br label %head",
+        "exit:",
+        "ret void",
         "}",
     ]
 )
 
+
+def run_text(words: int, shards: int) -> str:
+    """``run(blocks, low, high, shared, threads, me)``: expand, for shards low..high-1, up to their END.
+
+    ``blocks`` points to the addresses of all shards' blocks. Returns 0 when every shard of every thread is done, 1 when
+    one has to grow. In a round each thread first expands some states of each of its shards, then takes into each of its
+    shards the records that all threads wrote for it, in the order of the shards that they come from: so what is found,
+    and its order, does not depend on the number of threads.
+    """
+    block = [
+        "%{0}.slot = getelementptr i64, ptr %blocks, i64 %{0}.n",
+        "%{0} = load ptr, ptr %{0}.slot",
+    ]
+
+    def loop(name: str, low: str, high: str, body: list[str], before: str, after: str, last: str = "") -> list[str]:
+        """A loop over shard numbers; ``last`` is the label that its body ends in."""
+        return [
+            f"br label %{name}.head",
+            f"{name}.head:",
+            f"%{name}.n = phi i64 [ {low}, %{before} ], [ %{name}.next, %{last or name + '.body'} ]",
+            f"%{name}.more = icmp ult i64 %{name}.n, {high}",
+            f"br i1 %{name}.more, label %{name}.body, label %{after}",
+            f"{name}.body:",
+            *body,
+            f"%{name}.next = add i64 %{name}.n, 1",
+            f"br label %{name}.head",
+            f"{after}:",
+        ]
+
+    def word(name: str, block_: str, slot: int, kind: str = "i64") -> list[str]:
+        return [
+            f"%{name}.slot = getelementptr i64, ptr %{block_}, i64 {slot}",
+            f"%{name} = load {kind}, ptr %{name}.slot",
+        ]
+
+    look = [
+        *(line.format("look") for line in block),
+        *word("l.next", "look", c.NEXT),
+        *word("l.end", "look", c.END),
+        *word("l.n", "look", c.COUNT),
+        *word("l.most", "look", c.MOST),
+        *word("l.pause", "look", c.PAUSE),
+        "%l.more = icmp ult i64 %l.next, %l.end",
+        "%l.full = add i64 %l.n, %l.most",
+        "%l.grow = icmp ugt i64 %l.full, %l.pause",
+        "%l.a = zext i1 %l.more to i64",
+        "%l.b = select i1 %l.grow, i64 2, i64 0",
+        "%l.c = or i64 %l.a, %l.b",
+        "%l.old = load i64, ptr %mine",
+        "%l.new = or i64 %l.old, %l.c",
+        "store i64 %l.new, ptr %mine",
+    ]
+    gather = [
+        f"%gather.o = mul i64 %gather.n, {c.STATUS_STRIDE}",
+        "%gather.p = getelementptr i64, ptr %statuses, i64 %gather.o",
+        "%gather.s = load i64, ptr %gather.p",
+        "%gather.old = load i64, ptr %all",
+        "%gather.new = or i64 %gather.old, %gather.s",
+        "store i64 %gather.new, ptr %all",
+    ]
+    step = [
+        *(line.format("step") for line in block),
+        *word("s.next", "step", c.NEXT),
+        *word("s.end", "step", c.END),
+        *word("s.expand", "step", c.EXPAND, "ptr"),
+        f"%s.far = add i64 %s.next, {c.ROWS}",
+        "%s.near = icmp ult i64 %s.far, %s.end",
+        "%s.stop = select i1 %s.near, i64 %s.far, i64 %s.end",
+        "%s.after = call i64 %s.expand(ptr %step, i64 %s.next, i64 %s.stop)",
+        "store i64 %s.after, ptr %s.next.slot",
+    ]
+    take = [
+        *(line.format("from") for line in block),
+        f"%f.base.n = add i64 %to.n, {c.buffers(shards)}",
+        "%f.base.slot = getelementptr i64, ptr %from, i64 %f.base.n",
+        "%f.base = load ptr, ptr %f.base.slot",
+        f"%f.end.n = add i64 %to.n, {c.cursors(shards)}",
+        "%f.end.slot = getelementptr i64, ptr %from, i64 %f.end.n",
+        "%f.end = load ptr, ptr %f.end.slot",
+        "%f.a = ptrtoint ptr %f.base to i64",
+        "%f.b = ptrtoint ptr %f.end to i64",
+        "%f.bytes = sub i64 %f.b, %f.a",
+        f"%f.count = udiv exact i64 %f.bytes, {8 * (words + 1)}",
+        "call void @insert(ptr %to, ptr %f.base, i64 %f.count)",
+    ]
+    return "\n".join(
+        [
+            "define i64 @run(ptr %blocks, i64 %low, i64 %high, ptr %shared, i64 %threads, i64 %me) {",
+            "entry:",
+            "%all = alloca i64",
+            f"%statuses = getelementptr i64, ptr %shared, i64 {c.STATUS}",
+            f"%mine.o = mul i64 %me, {c.STATUS_STRIDE}",
+            "%mine = getelementptr i64, ptr %statuses, i64 %mine.o",
+            "br label %round",
+            "round:",
+            "%goal = phi i64 [ 0, %entry ], [ %goal.b, %end.round ]",
+            "%goal.a = add i64 %goal, %threads",
+            "%goal.b = add i64 %goal.a, %threads",
+            "store i64 0, ptr %mine",
+            "store i64 0, ptr %all",
+            *loop("look", "%low", "%high", look, "round", "looked"),
+            "call void @barrier(ptr %shared, i64 %goal.a)",
+            *loop("gather", "0", "%threads", gather, "looked", "gathered"),
+            "%status = load i64, ptr %all",
+            "%must.grow = icmp ugt i64 %status, 1",
+            "br i1 %must.grow, label %grow, label %ask",
+            "ask:",
+            "%idle = icmp eq i64 %status, 0",
+            "br i1 %idle, label %idle.end, label %go",
+            "go:",
+            *loop("step", "%low", "%high", step, "go", "stepped"),
+            "call void @barrier(ptr %shared, i64 %goal.b)",
+            *loop(
+                "to",
+                "%low",
+                "%high",
+                [
+                    *(line.format("to") for line in block),
+                    *loop("from", "0", str(shards), take, "to.body", "taken"),
+                ],
+                "stepped",
+                "end.round",
+                "taken",
+            ),
+            "br label %round",
+            "idle.end:",
+            "ret i64 0",
+            "grow:",
+            "ret i64 1",
+            "}",
+        ]
+    )
+
+
 _WORD = ctypes.c_uint64
 # Result and argument types, for Python.
 FUNCTIONS: Final[dict[str, tuple[Any, ...]]] = {
-    "run": (_WORD, _WORD),
-    "insert": (None, _WORD),
-    "find": (None, _WORD),
+    "run": (_WORD,) + 6 * (_WORD,),
+    "insert": (None, _WORD, _WORD, _WORD),
+    "find": (None, _WORD, _WORD, _WORD),
     "rehash": (None, _WORD),
-    "records": (None, _WORD, _WORD),
+    "records": (None, _WORD, _WORD, _WORD),
 }
 
 
-def shared_text(words: int, collide: bool = False) -> str:
+def shared_text(words: int, shards: int, collide: bool = False) -> str:
     """What ``expand`` calls. ``collide``: all states have the same hash."""
     return "\n\n".join(
         [
@@ -516,22 +596,24 @@ def shared_text(words: int, collide: bool = False) -> str:
             '!0 = !{!"branch_weights", i32 1, i32 100000}',
             '!1 = !{!"branch_weights", i32 100000, i32 1}',
             hash_text(words, collide),
+            route_text(words, shards),
             NOTE,
         ]
     )
 
 
-def kernel_text(words: int, collide: bool = False) -> str:
+def kernel_text(words: int, shards: int, collide: bool = False) -> str:
     """The module with the functions of `FUNCTIONS`."""
     return "\n\n".join(
         [
-            shared_text(words, collide),
+            shared_text(words, shards, collide),
             guess_text(words),
             table_text(words, insert=True),
             table_text(words, insert=False),
             rehash_text(words),
-            records_text(words),
-            RUN,
+            records_text(words, shards),
+            BARRIER,
+            run_text(words, shards),
         ]
     )
 

@@ -20,6 +20,7 @@ from model.explore.emit import expand_text, predicates_text
 from model.explore.kernels import FUNCTIONS, kernel_text, shared_text
 from model.explore.lower import Program
 
+SHARDS: Final = 4
 _FAST, _QUICK = 2, 0
 
 
@@ -30,18 +31,18 @@ class Kernels:
     Calls release Python's global lock. ``engine`` owns the code and must outlive the functions.
     """
 
-    run: Callable[[int], int]
-    insert: Callable[[int], None]
-    find: Callable[[int], None]
+    run: Callable[[int, int, int, int, int, int], int]
+    insert: Callable[[int, int, int], None]
+    find: Callable[[int, int, int], None]
     rehash: Callable[[int], None]
-    records: Callable[[int, int], None]
+    records: Callable[[int, int, int], None]
     engine: Any
 
 
 @functools.cache
-def kernels(words: int, collide: bool = False) -> Kernels:
+def kernels(words: int, shards: int, collide: bool = False) -> Kernels:
     """The kernels for states of ``words`` words. ``collide`` gives all states the same hash, for tests."""
-    engine = _compile(kernel_text(words, collide), _FAST)
+    engine = _compile(kernel_text(words, shards, collide), _FAST)
     found = {name: _function(engine, name, *signature) for name, signature in FUNCTIONS.items()}
     return Kernels(**found, engine=engine)
 
@@ -53,12 +54,13 @@ class Native:
     ``seconds`` is what compiling took, ``improving_seconds`` an estimate of what `improve` will take.
     """
 
-    def __init__(self, program: Program, collide: bool = False) -> None:
+    def __init__(self, program: Program, shards: int = SHARDS, collide: bool = False) -> None:
+        self.shards: Final = shards
         started = time.perf_counter()
-        self.kernels: Final = kernels(program.layout.words, collide)
+        self.kernels: Final = kernels(program.layout.words, shards, collide)
         after_kernels = time.perf_counter()
-        shared = shared_text(program.layout.words, collide)
-        self._text = "\n\n".join([shared, expand_text(program)])
+        shared = shared_text(program.layout.words, shards, collide)
+        self._text = "\n\n".join([shared, expand_text(program, shards)])
         conditions = [program.initially, *(node for _, node in program.possible)]
         both = "\n\n".join([self._text, predicates_text(program, conditions)])
         engine = _compile(both, _QUICK)

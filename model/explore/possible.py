@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.explore import context as c
-from model.explore.search import Search
+from model.explore.search import Found, Search
 
-_RECORDS = 1 << 16
+_ROOM = 1 << 14
 _STATES = 1 << 16
 _CHUNK = 1 << 10
 _EDGE_BYTES = 40  # source, target, and the copies made while sorting
@@ -25,106 +25,109 @@ class OutOfMemory(Exception):
     """The steps that had to be kept would not fit in the memory budget."""
 
 
-def first_stuck(search: Search, bit: int) -> int | None:
-    """The first state of a complete ``search`` from which no state with predicate ``bit`` is reachable; None if there
-    is none.
+def first_stuck(search: Search, bit: int) -> Found | None:
+    """The first state of a complete ``search`` from which no state with predicate ``bit`` is reachable, if there is
+    one.
 
     OutOfMemory where the search's memory budget does not suffice.
     """
-    marked = _holding(search, bit)
-    spare = search.spare_memory - marked.nbytes
+    spare = search.growth.limit - search.memory - search.count
     if spare < 0:
         raise OutOfMemory
-    stepper = _Stepper(search)
-    for first in range((search.count - 1) // _CHUNK * _CHUNK, -1, -_CHUNK):
-        _mark_range(stepper, search, marked, first, min(first + _CHUNK, search.count))
-    left = np.flatnonzero(marked == 0)
-    if len(left):
-        _spread(stepper, search, marked, left, spare)
-        left = left[marked[left] == 0]
-    return int(left[0]) if len(left) else None
+    spread = _Spread(search, bit)
+    spread.sweep()
+    spread.follow(spare)
+    stuck = [
+        Found(shard, int(left[0]))
+        for shard, marks in enumerate(spread.marks)
+        if len(left := np.flatnonzero(marks == 0))
+    ]
+    return min(stuck, key=lambda at: (search.depth_of(at), at.number, at.shard), default=None)
 
 
-def _holding(search: Search, bit: int) -> NDArray[np.uint8]:
-    """1 for each state where the predicate holds."""
-    marked = np.zeros(search.count, np.uint8)
-    states = search.states
-    bits = np.empty(_STATES, np.uint64)
-    for first in range(0, search.count, _STATES):
-        part = states[first : first + _STATES]
-        search.native.predicates(part.ctypes.data, len(part), bits.ctypes.data)
-        marked[first : first + len(part)] = (bits[: len(part)] >> np.uint64(bit)) & np.uint64(1)
-    return marked
+class _Spread:
+    """Marks, one byte per state and shard: a state where the predicate holds can be reached from it."""
 
-
-class _Stepper:
-    """Numbers of the states that given states lead to."""
-
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: Search, bit: int) -> None:
         self._search = search
-        self._from = search.scratch(_RECORDS)
+        self._blocks = search.scratch(_ROOM)
+        self.marks = [np.zeros(s.count, np.uint8) for s in search.shards]
+        # Shard by shard one numbering of all states.
+        self._offsets = np.concatenate([[0], np.cumsum(search.counts)]).astype(np.int64)
+        bits = np.empty(_STATES, np.uint64)
+        for marks, shard in zip(self.marks, search.shards, strict=True):
+            for first in range(0, shard.count, _STATES):
+                part = shard.states[first : first + _STATES]
+                search.native.predicates(part.ctypes.data, len(part), bits.ctypes.data)
+                marks[first : first + len(part)] = (bits[: len(part)] >> np.uint64(bit)) & np.uint64(1)
 
-    def successors(
-        self, states: NDArray[np.uint64]
-    ) -> Iterator[tuple[int, int, NDArray[np.int64], NDArray[np.uint32]]]:
-        """For rows first..last-1 of ``states``: first, last, and of each step the row and the state it leads to."""
-        context, native = self._from, self._search.native
+    def _steps(
+        self, shard: int, states: NDArray[np.uint64]
+    ) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.uint32]]]:
+        """The steps from ``states`` of ``shard``: shard of the target; row of the source; number of the target."""
+        block, native = self._blocks[shard], self._search.native
         states = np.ascontiguousarray(states)
-        real = int(context.words[c.STATES])
+        real = int(block.words[c.STATES])
         first = 0
         while first < len(states):
-            context.words[c.STATES] = states.ctypes.data
-            last = native.expand(context.address, first, min(len(states), first + context.rows))
-            context.words[c.STATES] = real
-            native.kernels.find(context.address)
-            ends = context.ends[: last - first].astype(np.int64)
-            rows = np.repeat(np.arange(first, last), np.diff(ends, prepend=0))
-            yield first, last, rows, context.indices[: context.words[c.COUNT]]
+            block.words[c.STATES] = states.ctypes.data
+            last = native.expand(block.address, first, min(len(states), first + c.ROWS))
+            block.words[c.STATES] = real
+            for to, target in enumerate(self._blocks):
+                records = block.records(to)
+                native.kernels.find(target.address, records.ctypes.data, len(records))
+                rows = (records[:, -1] & np.uint64(0xFFFFFFFF)) >> np.uint64(c.INSTANCE_BITS)
+                yield to, rows.astype(np.int64) + first, target.guesses[: len(records)].copy()
             first = last
 
+    def sweep(self) -> None:
+        """Mark what leads to marked states, from the last level to the first."""
+        starts = [*self._search.starts, self._search.counts]
+        for level in range(len(starts) - 2, -1, -1):
+            for shard, states in enumerate(s.states for s in self._search.shards):
+                low, high = starts[level][shard], starts[level + 1][shard]
+                for first in range(low + (high - low - 1) // _CHUNK * _CHUNK, low - 1, -_CHUNK):
+                    marks = self.marks[shard][first : min(first + _CHUNK, high)]
+                    for to, rows, targets in self._steps(shard, states[first : first + len(marks)]):
+                        marks[rows[self.marks[to][targets] != 0]] = 1
 
-def _mark_range(stepper: _Stepper, search: Search, marked: NDArray[np.uint8], first: int, last: int) -> None:
-    """Mark the states first..last-1 that lead to marked ones, also through each other as far as a few passes show."""
-    for _, _, rows, targets in stepper.successors(search.states[first:last]):
-        for _ in range(4):
-            leading = rows[marked[targets] != 0] + first
-            fresh = leading[marked[leading] == 0]
-            if not len(fresh):
-                break
-            marked[fresh] = 1
+    def follow(self, spare: int) -> None:
+        """Mark the rest of what leads to marked states; the steps kept for it take at most ``spare`` bytes."""
+        marks = np.concatenate(self.marks)
+        left = np.flatnonzero(marks == 0)
+        if len(left):
+            sources, targets = self._edges(marks, left, spare)
+            order = np.argsort(targets, kind="stable")
+            sources, targets = sources[order], targets[order]
+            fresh = left[marks[left] != 0]
+            while len(fresh):
+                lows, highs = np.searchsorted(targets, fresh, "left"), np.searchsorted(targets, fresh, "right")
+                before = np.concatenate([sources[a:b] for a, b in zip(lows.tolist(), highs.tolist(), strict=True)])
+                fresh = np.unique(before[marks[before] == 0])
+                marks[fresh] = 1
+            self.marks = np.split(marks, self._offsets[1:-1])
 
-
-def _spread(stepper: _Stepper, search: Search, marked: NDArray[np.uint8], left: NDArray[np.int64], spare: int) -> None:
-    """Mark those of the states ``left`` from which a marked one can be reached."""
-    sources, targets = _edges(stepper, search, marked, left, spare)
-    order = np.argsort(targets, kind="stable")
-    sources, targets = sources[order], targets[order]
-    fresh = left[marked[left] != 0]
-    while len(fresh):
-        lows, highs = np.searchsorted(targets, fresh, "left"), np.searchsorted(targets, fresh, "right")
-        before = np.concatenate([sources[a:b] for a, b in zip(lows.tolist(), highs.tolist(), strict=True)])
-        fresh = np.unique(before[marked[before] == 0])
-        marked[fresh] = 1
-
-
-def _edges(
-    stepper: _Stepper, search: Search, marked: NDArray[np.uint8], left: NDArray[np.int64], spare: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The steps between states of ``left``; those that lead to a marked state are marked at once."""
-    sources: list[NDArray[np.int64]] = []
-    targets: list[NDArray[np.int64]] = []
-    held = 0
-    for start in range(0, len(left), _STATES):
-        numbers = left[start : start + _STATES]
-        for _, _, rows, to in stepper.successors(search.states[numbers]):
-            hit = marked[to] != 0
-            marked[numbers[rows[hit]]] = 1
-            sources.append(numbers[rows[~hit]])
-            targets.append(to[~hit].astype(np.int64))
-            held += _EDGE_BYTES * len(sources[-1])
-            if held > spare:
-                raise OutOfMemory
-    return np.concatenate(sources), np.concatenate(targets)
+    def _edges(
+        self, marks: NDArray[np.uint8], left: NDArray[np.int64], spare: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The steps between states of ``left``; those that lead to a marked state are marked at once."""
+        sources: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
+        targets: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
+        held = 0
+        for shard, states in enumerate(s.states for s in self._search.shards):
+            inside = left[(left >= self._offsets[shard]) & (left < self._offsets[shard + 1])]
+            for start in range(0, len(inside), _STATES):
+                numbers = inside[start : start + _STATES]
+                for to, rows, found in self._steps(shard, states[numbers - self._offsets[shard]]):
+                    reached = found.astype(np.int64) + self._offsets[to]
+                    hit = marks[reached] != 0
+                    marks[numbers[rows[hit]]] = 1
+                    sources.append(numbers[rows[~hit]])
+                    targets.append(reached[~hit])
+                    held += _EDGE_BYTES * len(sources[-1])
+                    if held > spare:
+                        raise OutOfMemory
+        return np.concatenate(sources), np.concatenate(targets)
 
 
 __all__ = ["OutOfMemory", "first_stuck"]

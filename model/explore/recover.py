@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from model.explore import context as c
-from model.explore.search import Occurrence, Search
+from model.explore.search import Found, Occurrence, Search
 from model.semantics import Fault, Semantics
 from model.trace import Step, Trace, named_state
 
@@ -18,7 +18,7 @@ class Recovery:
         self._machine = search.program.machine
         self._layout = search.program.layout
         self._semantics = Semantics(self._machine)
-        self._context = search.scratch()
+        self._blocks = search.scratch()
 
     def trace(self, at: Occurrence) -> Trace:
         """A shortest run to the state ``at``; with an instance, that instance's step, faulty or not, is the last."""
@@ -44,38 +44,37 @@ class Recovery:
         result = self._semantics.fire(self._semantics.instances[at.instance], self._raw(at.state))
         return result if isinstance(result, Fault) else None
 
-    def _raw(self, state: int) -> tuple[int, ...]:
-        return self._layout.unpack([int(word) for word in self._search.states[state]])
+    def _raw(self, state: Found) -> tuple[int, ...]:
+        return self._layout.unpack([int(word) for word in self._search.shards[state.shard].states[state.number]])
 
     def _step(self, number: int, raw: tuple[int, ...], fault: str | None = None) -> Step:
         instance = self._semantics.instances[number]
         return Step(instance.action.name, self._semantics.arguments(instance), named_state(self._machine, raw), fault)
 
-    def _path(self, state: int) -> list[tuple[int, int | None]]:
-        """State numbers from an initial state to ``state``, each with the number of the instance that leads to it."""
-        found: list[tuple[int, int | None]] = []
-        while state >= self._search.initial_count:
+    def _path(self, state: Found) -> list[tuple[Found, int | None]]:
+        """States from an initial one to ``state``, each with the number of the instance that leads to it."""
+        found: list[tuple[Found, int | None]] = []
+        while self._search.depth_of(state) > 0:
             parent, instance = self._predecessor(state)
             found.append((state, instance))
             state = parent
         found.append((state, None))
         return found[::-1]
 
-    def _predecessor(self, state: int) -> tuple[int, int]:
-        search, context = self._search, self._context
-        wanted = search.states[state].copy()
-        parents = search.parents_of(state)
-        first = parents.start
-        while first < parents.stop:
-            last = min(parents.stop, first + context.rows)
-            behind = search.native.expand(context.address, first, last)
-            records = context.out[: context.words[c.COUNT]]
-            hits = np.flatnonzero((records[:, :-1] == wanted).all(axis=1))
-            if len(hits):
-                row = int(np.searchsorted(context.ends[: behind - first], hits[0], side="right"))
-                return first + row, int(records[hits[0], -1]) & 0xFFFFFFFF
-            first = behind
-        raise AssertionError(f"state {state} has no predecessor among {parents}")
+    def _predecessor(self, state: Found) -> tuple[Found, int]:
+        search = self._search
+        wanted = search.shards[state.shard].states[state.number].copy()
+        for shard, parents in enumerate(search.parents_of(state)):
+            block, first = self._blocks[shard], parents.start
+            while first < parents.stop:
+                behind = search.native.expand(block.address, first, min(parents.stop, first + c.ROWS))
+                records = block.records(state.shard)
+                hits = np.flatnonzero((records[:, :-1] == wanted).all(axis=1))
+                if len(hits):
+                    below = int(records[hits[0], -1]) & 0xFFFFFFFF
+                    return Found(shard, first + (below >> c.INSTANCE_BITS)), below & ((1 << c.INSTANCE_BITS) - 1)
+                first = behind
+        raise AssertionError(f"{state} has no predecessor")
 
 
 __all__ = ["Recovery"]

@@ -1,38 +1,35 @@
-"""Breadth-first search over packed states, level by level; the inner loop is compiled, growth and budgets are decided
-here.
+"""Breadth-first search over packed states, level by level; the inner loop is compiled, budgets are kept here.
 
-States lie in one array in the order in which they were found, so a level is a range of numbers and states nearer to
-the start come first. A state's predecessor is not stored: the batch that found it is known, and expanding that batch
-again tells which state and which instance led to it.
+In each shard states lie in the order in which they were found, so a level is a range of numbers in every shard. A
+state's predecessor is not stored: which states were being expanded when it was found is known, and expanding those
+again tells which of them, and which instance, led to it. What is found, and its order, is the same for any number of
+threads.
 """
 
 from __future__ import annotations
 
 import bisect
+import ctypes
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from model.explore import context as c
+from model.explore.growth import Growth
 from model.explore.initial import initial_batches
 from model.explore.lower import Program
-from model.explore.memory import Array, default_budget
 from model.explore.native import Native
+from model.explore.shard import Block, Shard
 
-_LOAD = 3 / 4  # the table grows beyond this
-_FULL = 15 / 16  # and, if it may not grow, takes no more than this
-_FIRST_BITS = 14
-_MOST_BITS = 32
-_ROWS = 4096
 _CHUNK = 1 << 14
-_BATCH = 1024
+_ROOM = 256
+_FIRST_BITS = 12
 _PROGRESS_SECONDS = 0.1
-_NEVER = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,55 +55,27 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Found:
+    """A state: its number in its shard."""
+
+    shard: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
 class Occurrence:
     """Where an event occurred first: in this state, or in the step of this instance from it."""
 
-    state: int
+    state: Found
     instance: int | None
 
 
-class Context:
-    """The words that compiled code reads and writes, and the arrays that belong to one user of the code."""
-
-    def __init__(self, program: Program, records: int) -> None:
-        self.words = np.zeros(c.SIZE, np.int64)
-        self.record_words: Final = program.layout.words + 1
-        self.batch: Final = records
-        self.out = np.zeros((records, self.record_words), np.uint64)
-        self.ends = np.zeros(_ROWS, np.uint32)
-        self.indices = np.zeros(records, np.uint32)
-        self.seen = np.zeros(len(program.events) // 64 + 1, np.uint64)
-        self.fired = np.zeros(program.actions, np.int64)
-        self.log = np.zeros((len(program.events) + 1, c.LOG_WORDS), np.int64)
-        self.rows: Final = _ROWS
-        for slot, array in (
-            (c.OUT, self.out),
-            (c.ENDS, self.ends),
-            (c.SEEN, self.seen),
-            (c.FIRED, self.fired),
-            (c.LOG, self.log),
-            (c.INDICES, self.indices),
-        ):
-            self.words[slot] = array.ctypes.data
-        self.words[c.OUT_END] = self.out.ctypes.data + self.out.nbytes
-        self.words[c.BATCH] = records
-        self.words[c.ROWS] = _ROWS
-        self.address: Final = int(self.words.ctypes.data)
-
-    @property
-    def nbytes(self) -> int:
-        """All its memory."""
-        arrays = (self.words, self.out, self.ends, self.indices, self.seen, self.fired, self.log)
-        return sum(a.nbytes for a in arrays)
-
-
-def batch_records(program: Program) -> int:
-    """Records that a batch has room for: those of one state fit in any case."""
-    return _BATCH + len(program.instances)
-
-
 class Search:
-    """One exploration. After `run`: ``complete``, or ``budget`` says what ran out."""
+    """One exploration. After `run`: ``complete``, or ``budget`` says what ran out.
+
+    ``first`` has the first occurrence of each event. ``starts`` has, for each depth, the number in each shard of the
+    first state of that depth.
+    """
 
     def __init__(
         self,
@@ -114,56 +83,58 @@ class Search:
         native: Native,
         limits: Limits,
         progress: Callable[[Progress], None] | None = None,
+        *,
+        threads: int = 1,
         first_bits: int = _FIRST_BITS,
+        room: int = _ROOM,
     ) -> None:
-        self.program = program
-        self.native = native
-        self.limits = limits
-        self.width: Final = 8 * program.layout.words
+        self.program: Final = program
+        self.native: Final = native
+        self.limits: Final = limits
+        self.shards: Final = [Shard(program, native.shards, room, first_bits) for _ in range(native.shards)]
         self.first: dict[int, Occurrence] = {}
-        self.starts: list[int] = [0]
+        self.starts: list[tuple[int, ...]] = [(0,) * native.shards]
         self.budget: str | None = None
         self.seconds = 0.0
         self._report = progress
-        self._context = Context(program, batch_records(program))
-        self._bits = first_bits
-        self._table = Array(4 << first_bits)
-        self._states = Array(self.width * (2 * self._context.batch + (1 << first_bits)))
-        # Parallel: from mark i on, parents from number _parents[i] found states from number _children[i].
-        self._parents: list[int] = []
-        self._children: list[int] = []
-        self._improving: threading.Thread | None = None
-        self._started = 0.0
-        self._reported = 0.0
-        self._peak = 0
-        # Why nothing can grow any more, and where states were first dropped for it.
-        self._final: str | None = None
+        self._threads = min(threads, native.shards)
+        self._blocks = np.array([s.block.address for s in self.shards], np.int64)
+        self._shared = np.zeros(c.STATUS + c.STATUS_STRIDE * self._threads, np.int64)
+        self._shared[c.YIELD] = _yield_address()
+        # Parallel: from mark i on, parents from numbers _parents[i] found states from numbers _children[i].
+        self._parents: list[tuple[int, ...]] = []
+        self._children: list[tuple[int, ...]] = []
         self._lost: int | None = None
-        if self.memory + self._context.batch * self.width > self._memory_limit():
-            self._final = self._memory_words()
-        self._connect()
+        self._improving: threading.Thread | None = None
+        self._started = self._reported = 0.0
+        self.growth: Final = Growth(self.shards, native.kernels, limits.memory, limits.states)
 
     # ---- what was found
 
     @property
-    def count(self) -> int:
-        """Number of states."""
-        return int(self._context.words[c.COUNT_STATES])
+    def counts(self) -> tuple[int, ...]:
+        """States of each shard."""
+        return tuple(s.count for s in self.shards)
 
     @property
-    def expanded(self) -> int:
-        """Number of states whose steps were computed."""
-        return int(self._context.words[c.NEXT])
+    def count(self) -> int:
+        """Number of states."""
+        return sum(self.counts)
+
+    @property
+    def expanded(self) -> tuple[int, ...]:
+        """States of each shard whose steps were computed."""
+        return tuple(s.expanded for s in self.shards)
 
     @property
     def fired(self) -> list[int]:
         """How often each action was enabled, with any arguments."""
-        return [int(n) for n in self._context.fired]
+        return [int(n) for n in np.sum([s.block.fired for s in self.shards], axis=0)]
 
     @property
     def transitions(self) -> int:
         """Enabled instances over all expanded states."""
-        return int(self._context.fired.sum())
+        return sum(int(s.block.fired.sum()) for s in self.shards)
 
     @property
     def complete(self) -> bool:
@@ -171,221 +142,187 @@ class Search:
         return self.budget is None
 
     @property
-    def initial_count(self) -> int:
-        """Number of initial states; they come first."""
-        return self.starts[1] if len(self.starts) > 1 else self.count
-
-    @property
     def memory(self) -> int:
-        """Bytes in use now: states, table, buffers, marks."""
-        marks = 16 * len(self._parents)
-        return self.count * self.width + self._table.size + self._context.nbytes + marks
+        """Bytes in use now: states, tables, buffers, marks."""
+        return self.growth.memory + 2 * len(self._parents) * (56 + 8 * len(self.shards))
 
     @property
     def peak_memory(self) -> int:
         """Most bytes in use at any moment."""
-        return max(self._peak, self.memory)
+        return max(self.growth.peak, self.memory)
 
-    @property
-    def spare_memory(self) -> int:
-        """Bytes of the memory budget that are not in use."""
-        return self._memory_limit() - self.memory
-
-    @property
-    def states(self) -> NDArray[np.uint64]:
-        """The packed states in the order found: shape (count, words)."""
-        words = self.program.layout.words
-        return self._states.view(self.count * words).reshape(self.count, words)
-
-    def depth_of(self, state: int) -> int:
-        """Steps of a shortest path to state number ``state``."""
-        return bisect.bisect_right(self.starts, state) - 1
+    def depth_of(self, state: Found) -> int:
+        """Steps of a shortest path to ``state``."""
+        return bisect.bisect_right(self.starts, state.number, key=lambda start: start[state.shard]) - 1
 
     @property
     def depth(self) -> int:
         """Steps to the farthest state found."""
-        return self.depth_of(self.count - 1) if self.count else 0
+        return max((self.depth_of(Found(s, n - 1)) for s, n in enumerate(self.counts) if n), default=0)
 
     @property
     def complete_depth(self) -> int:
         """All states up to this depth were found; -1 if not even all initial ones."""
         if self.complete:
             return self.depth
-        lost = self.expanded if self._lost is None else min(self._lost, self.expanded)
-        return self.depth_of(lost) if len(self.starts) > 1 and lost >= 0 else -1
+        return self._level if self._lost is None else self._lost
 
-    def parents_of(self, state: int) -> range:
-        """Numbers of states one of which leads to ``state``, which is not initial, on a shortest path."""
-        mark = bisect.bisect_right(self._children, state) - 1
-        end = self._parents[mark + 1] if mark + 1 < len(self._parents) else self.expanded
-        return range(self._parents[mark], end)
+    @property
+    def _level(self) -> int:
+        """The depth of the states that are being expanded; -1 before there are any."""
+        return len(self.starts) - 2
 
-    def scratch(self, records: int = 0) -> Context:
-        """A context of its own over this search's states and table, for looking things up."""
-        context = Context(self.program, max(records, self._context.batch))
-        for slot in (c.STATES, c.COUNT_STATES, c.TABLE, c.BITS):
-            context.words[slot] = self._context.words[slot]
-        # All events count as seen, so nothing is noted.
-        context.seen[:] = np.uint64(2**64 - 1)
-        return context
+    def parents_of(self, state: Found) -> list[range]:
+        """For each shard numbers of states; one of all these leads, on a shortest path, to ``state``, not an initial
+        one."""
+        mark = bisect.bisect_right(self._children, state.number, key=lambda counts: counts[state.shard]) - 1
+        ends = self._parents[mark + 1] if mark + 1 < len(self._parents) else self.expanded
+        return [range(a, b) for a, b in zip(self._parents[mark], ends, strict=True)]
+
+    def scratch(self, room: int = 0) -> list[Block]:
+        """Blocks of its own over this search's states and tables, to look things up with."""
+        blocks = []
+        for shard in self.shards:
+            block = Block(self.program, self.native.shards, max(room, _ROOM))
+            for slot in (c.STATES, c.COUNT, c.TABLE, c.BITS):
+                block.words[slot] = shard.block.words[slot]
+            tables = slice(c.TABLES, c.TABLES + self.native.shards)
+            block.words[tables] = shard.block.words[tables]
+            # All events count as seen, so nothing is noted.
+            block.seen[:] = np.uint64(2**64 - 1)
+            blocks.append(block)
+        return blocks
 
     # ---- the search
 
     def run(self) -> None:
         """Explore until done, or until a budget runs out."""
         self._started = time.perf_counter()
+        helpers = ThreadPoolExecutor(self._threads - 1) if self._threads > 1 else None
         try:
             self._find_initial()
-            while self.budget is None and self.expanded < self.count:
+            while self.budget is None and self.expanded != self.counts:
                 if self.expanded == self.starts[-1]:
-                    self.starts.append(self.count)
-                self._advance(self.starts[-1])
-            if self.budget is None and self._context.words[c.DROPPED]:
-                self.budget = self._budget_words
+                    self.starts.append(self.counts)
+                self._advance(helpers)
+            if self.budget is None and self.growth.dropped:
+                self.budget = self.growth.words
         finally:
+            if helpers is not None:
+                helpers.shutdown()
             if self._improving is not None:
                 self._improving.join()
             self.seconds = time.perf_counter() - self._started
         self._tell(last=True)
 
     def _find_initial(self) -> None:
-        words = self._context.words
-        for batch in initial_batches(self.program, self.native, self._context.batch):
-            while words[c.PAUSE] < self.count + len(batch):
-                self._grow()
-            words[c.COUNT] = len(batch)
-            self.native.kernels.records(self._context.address, batch.ctypes.data)
-            self.native.kernels.insert(self._context.address)
-            if words[c.DROPPED]:
-                self._lost = -1
-                return
+        kernels, first = self.native.kernels, self.shards[0].block
+        for batch in initial_batches(self.program, self.native, int(first.words[c.ROOM])):
+            first.rewind()
+            kernels.records(first.address, batch.ctypes.data, len(batch))
+            for number, shard in enumerate(self.shards):
+                records = first.records(number)
+                self.growth.prepare(number, len(records))
+                kernels.insert(shard.block.address, records.ctypes.data, len(records))
             self._check_time(True)
-            if self.budget is not None:
+            if self.growth.dropped or self.budget is not None:
                 self._lost = -1
                 return
 
-    def _advance(self, level_end: int) -> None:
+    def _advance(self, helpers: ThreadPoolExecutor | None) -> None:
         """Expand some states of the level; grow if there is need."""
-        words = self._context.words
-        words[c.END] = min(level_end, self.expanded + _CHUNK)
         self._parents.append(self.expanded)
-        self._children.append(self.count)
-        words[c.EXPAND] = self.native.expand_address
-        must_grow = self.native.kernels.run(self._context.address)
-        if words[c.DROPPED] and self._lost is None:
-            self._lost = self._parents[-1]
-        self._read_log()
+        self._children.append(self.counts)
+        ends = self.starts[-1]
+        for shard, end in zip(self.shards, ends, strict=True):
+            shard.block.words[c.END] = min(end, shard.expanded + _CHUNK // len(self.shards))
+            shard.block.words[c.EXPAND] = self.native.expand_address
+        must_grow = self._run_exactly() if self.growth.tight else self._run_threads(helpers)
+        if self.growth.dropped and self._lost is None:
+            self._lost = self._level
+        self._read_logs()
+        more = self.expanded != self.counts
         if self.limits.stop_at_first and any(self.program.events[e].is_violation for e in self.first):
-            if self.expanded < self.count or words[c.DROPPED]:
+            if more or self.growth.dropped:
                 self.budget = "stopped at the first violation"
         elif must_grow:
-            self._grow()
-        self._check_time(self.expanded < self.count)
-        self._consider_improving()
+            self.growth.grow()
+        self._check_time(more)
+        self._consider_improving(more)
         self._tell()
 
-    def _consider_improving(self) -> None:
-        """Start to compile well once the search has lasted as long as that takes."""
-        waited = time.perf_counter() - self._started
-        if self._improving is None and self.expanded < self.count and waited > self.native.improving_seconds:
-            self._improving = threading.Thread(target=self.native.improve)
-            self._improving.start()
+    def _run_threads(self, helpers: ThreadPoolExecutor | None) -> bool:
+        """Let compiled code run to the END of each shard; whether it came back because something has to grow."""
+        self._shared[c.ARRIVED] = 0
+        share = len(self.shards) // self._threads
+        run, blocks, shared = self.native.kernels.run, self._blocks.ctypes.data, self._shared.ctypes.data
 
-    def _read_log(self) -> None:
-        """Take over what compiled code noted."""
-        words = self._context.words
-        for word, bits, state, instance in self._context.log[: words[c.LOG_COUNT]].tolist():
-            for bit in range(64):
-                if bits >> bit & 1:
-                    self.first[64 * word + bit] = Occurrence(state, instance if instance >= 0 else None)
-        words[c.LOG_COUNT] = 0
+        def part(me: int) -> int:
+            last = len(self.shards) if me == self._threads - 1 else (me + 1) * share
+            return run(blocks, me * share, last, shared, self._threads, me)
+
+        others = [helpers.submit(part, me) for me in range(1, self._threads)] if helpers is not None else []
+        answer = part(0)
+        for other in others:
+            other.result()
+        return bool(answer)
+
+    def _run_exactly(self) -> bool:
+        """One round, shard by shard, such that no state beyond the state budget is kept."""
+        for shard in self.shards:
+            words, first = shard.block.words, shard.expanded
+            last = min(int(words[c.END]), first + c.ROWS)
+            words[c.NEXT] = self.native.expand(shard.block.address, first, last)
+        for number, shard in enumerate(self.shards):
+            for source in self.shards:
+                records = source.block.records(number)
+                self.growth.prepare(number, len(records))
+                self.native.kernels.insert(shard.block.address, records.ctypes.data, len(records))
+        self.growth.update()
+        return False
+
+    def _read_logs(self) -> None:
+        """Take over what compiled code noted; of occurrences in several shards the nearest to the start counts."""
+        for number, shard in enumerate(self.shards):
+            words = shard.block.words
+            for word, bits, state, instance in shard.block.log[: words[c.LOG_COUNT]].tolist():
+                found = Occurrence(Found(number, state), instance if instance >= 0 else None)
+                for bit in range(64):
+                    if bits >> bit & 1:
+                        known = self.first.get(64 * word + bit)
+                        if known is None or self._order(found) < self._order(known):
+                            self.first[64 * word + bit] = found
+            words[c.LOG_COUNT] = 0
+
+    def _order(self, at: Occurrence) -> tuple[int, int, int]:
+        return self.depth_of(at.state), at.state.number, at.state.shard
 
     def _check_time(self, more: bool) -> None:
         limit = self.limits.seconds
         if more and limit is not None and self.budget is None and time.perf_counter() - self._started > limit:
             self.budget = f"time limit of {limit:g} s ran out"
 
+    def _consider_improving(self, more: bool) -> None:
+        """Start to compile well once the search has lasted as long as that takes."""
+        waited = time.perf_counter() - self._started
+        if more and self._improving is None and waited > self.native.improving_seconds:
+            self._improving = threading.Thread(target=self.native.improve)
+            self._improving.start()
+
     def _tell(self, last: bool = False) -> None:
         now = time.perf_counter()
         if self._report is None or not (last or now - self._reported >= _PROGRESS_SECONDS):
             return
         self._reported = now
-        level, queue = max(0, len(self.starts) - 2), self.count - self.expanded
+        queue = self.count - sum(self.expanded)
+        level = max(0, self._level)
         self._report(Progress(self.count, self.transitions, level, queue, self.memory, now - self._started))
 
-    # ---- growth
 
-    def _memory_limit(self) -> int:
-        """Bytes that may be in use. Without a budget: what is used and a share of what is free now."""
-        return self.memory + default_budget() if self.limits.memory is None else self.limits.memory
-
-    def _memory_words(self) -> str:
-        if self.limits.memory is None:
-            return "memory ran out"
-        return f"memory budget of {self.limits.memory:,} bytes ran out"
-
-    def _grow(self) -> None:
-        """A larger table, or more room for states. What cannot grow makes everything final."""
-        try:
-            if self.count + self._context.batch > int(_LOAD * (1 << self._bits)):
-                self._grow_table()
-            if self._final is None and self.count + self._context.batch > self._states.size // self.width:
-                self._grow_states()
-        except MemoryError:
-            self._final = self._memory_words()
-        self._connect()
-
-    def _grow_table(self) -> None:
-        bits, size = self._bits + 1, 8 << self._bits
-        if bits > _MOST_BITS:
-            self._final = f"the room for {int(_FULL * (1 << _MOST_BITS)):,} states, which is the most, ran out"
-            return
-        if self.memory + size > self._memory_limit():
-            self._final = self._memory_words()
-            return
-        larger = Array(size)
-        self._peak = max(self._peak, self.memory + size)
-        words = self._context.words
-        words[c.NEW_TABLE], words[c.NEW_BITS] = larger.address, bits
-        self.native.kernels.rehash(self._context.address)
-        self._table, self._bits = larger, bits
-
-    def _grow_states(self) -> None:
-        rows = min(2 * (self._states.size // self.width), self._affordable())
-        if rows < self.count + self._context.batch:
-            self._final = self._memory_words()
-        else:
-            self._states.grow(rows * self.width)
-
-    def _affordable(self) -> int:
-        """The most states that the memory budget has room for beside everything else."""
-        return max(0, self._memory_limit() - (self.memory - self.count * self.width)) // self.width
-
-    def _connect(self) -> None:
-        """Tell compiled code where the arrays are, when to come back for growth, and how many states there may be."""
-        words = self._context.words
-        most = _NEVER if self.limits.states is None else self.limits.states
-        if self._final is None:
-            words[c.PAUSE] = min(self._states.size // self.width, int(_LOAD * (1 << self._bits)))
-        else:
-            words[c.PAUSE] = _NEVER
-            last = max(self.count, min(int(_FULL * (1 << self._bits)), self._affordable()))
-            if last > self._states.size // self.width:
-                try:
-                    self._states.grow(last * self.width)
-                except MemoryError:
-                    last = self._states.size // self.width
-            most = min(most, last)
-        words[c.LIMIT] = most
-        words[c.STATES], words[c.TABLE], words[c.BITS] = self._states.address, self._table.address, self._bits
-
-    @property
-    def _budget_words(self) -> str:
-        """Which budget made compiled code drop states."""
-        most = self.limits.states
-        if most is not None and self.count >= most:
-            return f"state budget of {most:,} ran out"
-        return self._final or self._memory_words()
+def _yield_address() -> int:
+    """A C function without arguments that lets another thread run."""
+    library = ctypes.CDLL(None)
+    return ctypes.cast(library.sched_yield, ctypes.c_void_p).value or 0
 
 
-__all__ = ["Context", "Limits", "Occurrence", "Progress", "Search", "batch_records"]
+__all__ = ["Found", "Limits", "Occurrence", "Progress", "Search"]

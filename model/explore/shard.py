@@ -1,0 +1,108 @@
+"""One shard of the state space: its states in the order found, its hash table, and the block compiled code works
+with."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from model.explore import context as c
+from model.explore.lower import Program
+from model.explore.memory import Array
+
+LOAD = 3 / 4  # tables grow beyond this
+FULL = 15 / 16  # and, if they may not grow, take no more than this
+
+
+class Block:
+    """The words that compiled code reads and writes for one shard, and the small arrays that they point to.
+
+    ``buffers`` are the records for each shard: shape (shards, records, words + 1).
+    """
+
+    def __init__(self, program: Program, shards: int, room: int) -> None:
+        self.shards: Final = shards
+        self.record_words: Final = program.layout.words + 1
+        # Whatever is expanded last still finds room for all its successors.
+        records = room + max(1, len(program.instances))
+        self.words = np.zeros(c.size(shards), np.int64)
+        self.buffers = np.zeros((shards, records, self.record_words), np.uint64)
+        self.guesses = np.zeros(records, np.uint32)
+        self.seen = np.zeros(len(program.events) // 64 + 1, np.uint64)
+        self.fired = np.zeros(program.actions, np.int64)
+        self.log = np.zeros((len(program.events) + 1, c.LOG_WORDS), np.int64)
+        for slot, array in ((c.GUESSES, self.guesses), (c.SEEN, self.seen), (c.FIRED, self.fired), (c.LOG, self.log)):
+            self.words[slot] = array.ctypes.data
+        self.words[c.ROOM] = room
+        self.words[c.MOST] = shards * records
+        for s in range(shards):
+            self.words[c.buffers(shards) + s] = self.buffers[s].ctypes.data
+        self.address: Final = int(self.words.ctypes.data)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of all its arrays, the buffers only as far as they are usually filled."""
+        used = self.shards * self.record_words * 8 * int(self.words[c.ROOM])
+        return used + sum(a.nbytes for a in (self.words, self.guesses, self.seen, self.fired, self.log))
+
+    def rewind(self) -> None:
+        """Empty all buffers."""
+        at, cursors = c.buffers(self.shards), c.cursors(self.shards)
+        self.words[cursors : cursors + self.shards] = self.words[at : at + self.shards]
+
+    def records(self, shard: int) -> NDArray[np.uint64]:
+        """What was written for ``shard``: shape (records, words + 1)."""
+        used = int(self.words[c.cursors(self.shards) + shard] - self.words[c.buffers(self.shards) + shard])
+        return self.buffers[shard, : used // (8 * self.record_words)]
+
+
+class Shard:
+    """States, table and block of one shard."""
+
+    def __init__(self, program: Program, shards: int, room: int, bits: int) -> None:
+        self.block: Final = Block(program, shards, room)
+        self.row_bytes: Final = 8 * program.layout.words
+        self.bits = bits
+        self.table = Array(4 << bits)
+        self.rows = Array(self.row_bytes * (2 * self.most + (1 << bits)))
+
+    @property
+    def count(self) -> int:
+        """Number of states."""
+        return int(self.block.words[c.COUNT])
+
+    @property
+    def expanded(self) -> int:
+        """Number of states whose steps were computed."""
+        return int(self.block.words[c.NEXT])
+
+    @property
+    def most(self) -> int:
+        """Most states that one round can add."""
+        return int(self.block.words[c.MOST])
+
+    @property
+    def capacity(self) -> int:
+        """States that there is room for without growth of the array."""
+        return self.rows.size // self.row_bytes
+
+    @property
+    def limit_of_table(self) -> int:
+        """States beyond which the table should grow."""
+        return int(LOAD * (1 << self.bits))
+
+    @property
+    def fixed_bytes(self) -> int:
+        """Memory besides the states."""
+        return self.table.size + self.block.nbytes
+
+    @property
+    def states(self) -> NDArray[np.uint64]:
+        """The packed states: shape (count, words)."""
+        words = self.row_bytes // 8
+        return self.rows.view(self.count * words).reshape(self.count, words)
+
+
+__all__ = ["FULL", "LOAD", "Block", "Shard"]
