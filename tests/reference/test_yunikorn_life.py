@@ -290,3 +290,18 @@ def test_the_cursor_moves_with_the_line() -> None:
     assert core.next_decision() == before
     assert before is not None
     assert before.application == "c"
+
+
+def test_room_that_is_given_back_is_seen() -> None:
+    """A gang that was passed over for want of room is found again once a pod has ended."""
+    made = cluster((2,), tree(leaf("root.a")), gang("x", "root.a", 1), gang("y", "root.a", 1, submitted=1, unit=2))
+    core = Core(made, Options(strict=False))
+    reserve(core, "x")
+    (record,) = run(core, "x")
+    core.submit("y")
+    core.ask_placeholders("y", "g0")
+    assert core.next_decision() is None
+    core.finish_pod("x", next(iter(core.applications["x"].reals)))
+    event = core.next_decision()
+    assert event is not None
+    assert (event.application, record.after) == ("y", S.RUNNING)
