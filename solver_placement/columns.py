@@ -7,6 +7,7 @@ bound, good prices give a sharp one. (Gilmore and Gomory 1961 for the patterns, 
 prices.)
 """
 
+# float: prices and the linear master guide the search; every bound is computed on integers, every packing is checked on them
 from __future__ import annotations
 
 import math
@@ -87,13 +88,13 @@ class Columns:
                 patterns[c].append(tuple((t, int(row[t])) for t in np.flatnonzero(row).tolist()))
         return patterns
 
-    def knapsack(self, c: int, prices: Sequence[int], effort: Effort) -> tuple[int, Pattern]:
-        """An upper bound on the price of any pattern of node class ``c``, and the best pattern found."""
+    def knapsack(self, c: int, prices: Sequence[int], effort: Effort) -> tuple[int, list[Pattern]]:
+        """An upper bound on the price of any pattern of node class ``c``, and good patterns, the best one first."""
         node, pods = self.problem.nodes[c], self.problem.pods
         useful = [t for t, fit in enumerate(node.fits) if fit and prices[t] > 0]
         ceiling = sum(prices[t] * node.fits[t] for t in useful)
         if not useful:
-            return 0, ()
+            return 0, []
         model = cp_model.CpModel()
         counts = {t: model.new_int_var(0, node.fits[t], "") for t in useful}
         for r, free in enumerate(node.free):
@@ -101,11 +102,12 @@ class Columns:
             if sum(a * node.fits[t] for t, a in asked.items()) > free:
                 model.add(LinearExpr.weighted_sum([counts[t] for t in asked], list(asked.values())) <= free)
         model.maximize(LinearExpr.weighted_sum(list(counts.values()), [prices[t] for t in useful]))
-        found = run(model, replace(effort, workers=1), maximise=True)
+        found = run(model, replace(effort, workers=1, others=20), maximise=True)
         if found.outcome is Outcome.NOTHING:
-            return ceiling, ()
-        pattern = tuple((t, n) for t, v in counts.items() if (n := found.values[v.index]))
-        return (ceiling if found.bound is None else min(ceiling, found.bound)), pattern
+            return ceiling, []
+        solutions = dict.fromkeys((found.values, *found.others))
+        patterns = [tuple((t, n) for t, v in counts.items() if (n := each[v.index])) for each in solutions]
+        return (ceiling if found.bound is None else min(ceiling, found.bound)), patterns
 
 
 class Master:
@@ -206,10 +208,11 @@ class Master:
         for c in range(len(self.problem.nodes)):
             if effort.left() <= 0:
                 return None, grew
-            worth, pattern = self.columns.knapsack(c, prices.pods, effort)
+            worth, patterns = self.columns.knapsack(c, prices.pods, effort)
             worths.append(worth)
-            if _worth(pattern, prices.pods) > threshold[c]:
-                grew |= self.add(c, pattern)
+            for pattern in patterns:
+                if _worth(pattern, prices.pods) > threshold[c]:
+                    grew |= self.add(c, pattern)
         return self._lagrangian(prices, worths), grew
 
     def _lagrangian(self, prices: Prices, worths: Sequence[int]) -> int:

@@ -4,6 +4,7 @@ Every placement, the solver's too, is judged by ``reference.validate``; one that
 and is reported as refused.
 """
 
+# float: seconds only
 from __future__ import annotations
 
 import time

@@ -6,6 +6,7 @@ inputs repeatable to the last pod; only what it cannot prove goes to the paralle
 repeatable when it proves it, and whose placement may then differ between runs.
 """
 
+# float: seconds, and CP-SAT's objective values, which are whole numbers below 2**53 and exact as floats
 from __future__ import annotations
 
 import enum
@@ -22,7 +23,8 @@ class Effort:
     """How hard to try.
 
     ``deadline`` is on the clock of ``time.monotonic``; ``patience`` is in CP-SAT's deterministic seconds;
-    ``fewest_nodes`` is False where only the weight is of interest.
+    ``fewest_nodes`` is False where only the weight is of interest; ``others`` is how many solutions are wanted beside
+    the best.
     """
 
     deadline: float
@@ -30,6 +32,7 @@ class Effort:
     seed: int = 0
     patience: float = 2.0
     fewest_nodes: bool = True
+    others: int = 0
 
     def left(self) -> float:
         """Seconds until the deadline, at least 0."""
@@ -51,12 +54,16 @@ class Outcome(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """``values[i]`` of variable i where there is a solution. ``bound`` bounds the objective; None: nothing is known."""
+    """``values[i]`` of variable i where there is a solution. ``bound`` bounds the objective; None: nothing is known.
+
+    ``others`` are more solutions that were met on the way, none where the effort asks for none.
+    """
 
     outcome: Outcome
     objective: int
     bound: int | None
     values: tuple[int, ...]
+    others: tuple[tuple[int, ...], ...] = ()
 
 
 def run(model: cp_model.CpModel, effort: Effort, maximise: bool) -> Run:
@@ -88,6 +95,9 @@ def _attempt(model: cp_model.CpModel, effort: Effort, maximise: bool, workers: i
     parameters.max_time_in_seconds = effort.left()
     parameters.random_seed = effort.seed
     parameters.num_workers = workers
+    if effort.others:
+        parameters.fill_additional_solutions_in_response = True
+        parameters.solution_pool_size = effort.others
     if workers == 1:
         parameters.max_deterministic_time = effort.patience
     elif workers == 2:
@@ -104,10 +114,11 @@ def _attempt(model: cp_model.CpModel, effort: Effort, maximise: bool, workers: i
     raw = solver.best_objective_bound
     bound = math.floor(raw + 1e-6) if maximise else math.ceil(raw - 1e-6)
     values = tuple(solver.response_proto.solution)
+    others = tuple(tuple(each.values) for each in solver.response_proto.additional_solutions)
     if status == cp_model.OPTIMAL:
-        return Run(Outcome.OPTIMAL, objective, objective, values)
+        return Run(Outcome.OPTIMAL, objective, objective, values, others)
     believable = bound >= objective if maximise else bound <= objective
-    return Run(Outcome.FEASIBLE, objective, bound if believable else None, values)
+    return Run(Outcome.FEASIBLE, objective, bound if believable else None, values, others)
 
 
 def set_hint(model: cp_model.CpModel, values: Mapping[cp_model.IntVar, int]) -> None:

@@ -1,5 +1,6 @@
 """Two phases on one formulation: the most weight, then, with that weight kept, the fewest nodes."""
 
+# float: seconds only
 from __future__ import annotations
 
 from dataclasses import dataclass

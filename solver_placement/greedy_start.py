@@ -5,6 +5,7 @@ resource first; largest pods first (first-fit decreasing, which packs well where
 first; fewest pods first.
 """
 
+# float: shares order the gangs; what fits is decided on integers
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

@@ -5,6 +5,7 @@ done together with the choice of gangs. It stops when the bound is reached, whic
 linear bound over whole patterns, rounded down, is nearly always the optimum.
 """
 
+# float: seconds, and prices that guide the search; every packing is checked on integers
 from __future__ import annotations
 
 import random
@@ -22,8 +23,11 @@ from solver_placement.model_cpsat import NodeModel
 from solver_placement.model_patterns import PatternModel
 from solver_placement.problem import Packing, Problem, better, packing_of
 
-NEIGHBOURHOOD = 40
+NEIGHBOURHOOD = 20
 """Nodes emptied at once, at first; the search adapts it."""
+
+STEP_SECONDS = 4.0
+"""Wall-clock cap on one neighbourhood, above its deterministic budget: a loaded machine must still move on."""
 
 ROUNDS = 20
 """Perturbations of the prices that are tried for more columns; more columns make the integer master slow."""
@@ -75,7 +79,7 @@ def _perturb(columns: Columns, master: Master, effort: Effort) -> None:
         shaken += (generator.random(len(prices)) < 0.3) * generator.uniform(0, 0.02, len(prices)) * prices.max()
         for c, patterns in enumerate(columns.fill(shaken.tolist())):
             if effort.left() > 0:
-                patterns.append(columns.knapsack(c, shaken.astype(np.int64).tolist(), effort)[1])
+                patterns += columns.knapsack(c, shaken.astype(np.int64).tolist(), effort)[1][:1]
             for pattern in patterns:
                 columns.add(c, pattern)
 
@@ -119,9 +123,9 @@ class Neighbourhoods:
             if self._value(self.best) == before and proven:
                 if size >= len(slots):
                     break
-                size = min(size + 5, 200)
+                size = min(size + 1, 200)
             elif not proven:
-                size = max(size - 5, 10)
+                size = max(size - 3, 6)
         return self.best
 
     def _value(self, packing: Packing) -> int:
@@ -149,7 +153,7 @@ class Neighbourhoods:
             model.model.add(model.weight() >= self.weight)
             model.model.minimize(model.nodes_used())
         model.hint(Packing(self.best.gangs, tuple(map(tuple, inside))))
-        step = replace(self.effort, workers=1, patience=1.0)
+        step = replace(self.effort.until(STEP_SECONDS), workers=1, patience=0.2)
         found = run(model.model, step, maximise=self.weight is None)
         if not found.values:
             return False

@@ -5,6 +5,7 @@ nodes hold their pods in every resource, labels, taints, affinity and cordons, q
 every level.
 """
 
+# float: seconds only
 from __future__ import annotations
 
 import time

@@ -6,6 +6,7 @@ nothing can be taken away any more. Every step is judged anew: the policy runs o
 the whole; samples of its nodes and gangs are tried first, small ones before larger ones.
 """
 
+# float: seconds only
 from __future__ import annotations
 
 import random

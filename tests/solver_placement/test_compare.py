@@ -78,7 +78,7 @@ def test_the_witness_is_small_and_stands_alone() -> None:
     assert "(weight 50)" in witness.sentence
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.filter_too_much])
 @given(cluster=clusters(max_nodes=3, max_apps=4))
 def test_a_minimal_witness_is_minimal(cluster: Cluster) -> None:
     assume(weight_of(cluster, yunikorn(cluster)) < best(cluster)[0])

@@ -28,22 +28,31 @@ def bins(capacity: list[int], items: list[tuple[int, list[int]]], count: int) ->
     return Cluster(tuple(Node(f"bin{b:03}", node) for b in range(count)), tree, tuple(apps))
 
 
-@pytest.mark.parametrize("instance", DATA["instances"], ids=lambda i: i["name"])
+def known(name: str) -> dict[str, object]:
+    return next(instance for instance in DATA["instances"] if instance["name"] == name)
+
+
+# Triplets leave no room at all in any bin; that takes seconds, and minutes on a loaded machine.
+SLOW = [pytest.param(i, marks=pytest.mark.slow) for i in DATA["instances"] if i["name"].startswith("classC")]
+FAST = [i for i in DATA["instances"] if not i["name"].startswith("classC")]
+
+
+@pytest.mark.parametrize("instance", [*FAST, *SLOW], ids=lambda i: i["name"])
 def test_the_fewest_nodes_are_the_published_bins(instance: dict[str, object]) -> None:
     items = [(count, size) for count, *size in instance["items"]]  # type: ignore[attr-defined]
     cluster = bins(instance["capacity"], items, instance["bins"] + 2)  # type: ignore[arg-type, operator]
-    answer = solve(cluster, time_limit=60)
+    answer = solve(cluster, time_limit=120)
     assert validate(cluster, answer.placement) == []
     assert answer.objective.weight == answer.bound == len(cluster.applications)
     assert answer.objective.nodes == answer.nodes_bound == instance["bins"]
     assert answer.status is Status.OPTIMAL
 
 
-@pytest.mark.parametrize("instance", DATA["instances"][:2], ids=lambda i: i["name"])
-def test_with_one_node_less_something_stays_out(instance: dict[str, object]) -> None:
+def test_with_one_node_less_something_stays_out() -> None:
+    instance = known("class1_20_10_3")
     items = [(count, size) for count, *size in instance["items"]]  # type: ignore[attr-defined]
     cluster = bins(instance["capacity"], items, instance["bins"] - 1)  # type: ignore[arg-type, operator]
-    answer = solve(cluster, time_limit=5)
+    answer = solve(cluster, time_limit=3)
     assert validate(cluster, answer.placement) == []
     assert answer.objective.weight < len(cluster.applications)
     assert answer.objective.weight <= answer.bound

@@ -29,7 +29,7 @@ tiny = clusters(max_nodes=3, max_apps=4, max_groups=2, max_members=3)
 
 
 @pytest.mark.parametrize("method", EXACT)
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(cluster=tiny)
 def test_the_optimum_is_the_one_of_enumeration(method: str, cluster: Cluster) -> None:
     answer = solve(cluster, method=method)
@@ -41,7 +41,7 @@ def test_the_optimum_is_the_one_of_enumeration(method: str, cluster: Cluster) ->
 
 
 @pytest.mark.parametrize("model", [NodeModel, lambda problem: PatternModel(problem, all_patterns(problem) or [])])
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(cluster=tiny)
 def test_each_model_finds_the_optimum_from_nothing(model: Callable[[Problem], Formulation], cluster: Cluster) -> None:
     problem = reduce_cluster(cluster)
@@ -65,7 +65,7 @@ def test_bounds_bracket_the_optimum_even_without_proof(method: str, cluster: Clu
         assert answer.nodes_bound <= used <= answer.objective.nodes
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(cluster=tiny)
 def test_column_generation_bounds_both_phases(cluster: Cluster) -> None:
     problem = reduce_cluster(cluster)
@@ -83,7 +83,7 @@ def test_column_generation_bounds_both_phases(cluster: Cluster) -> None:
     assert lower <= used
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(cluster=clusters(max_nodes=4, max_apps=6), data=st.data())
 def test_no_greedy_beats_the_optimum(cluster: Cluster, data: st.DataObject) -> None:
     order = data.draw(st.permutations(range(len(cluster.applications))))
@@ -126,7 +126,7 @@ def first_fit(cluster: Cluster, order: list[int]) -> Placement:
     return as_placement(placed, admitted)
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(cluster=clusters(max_nodes=4, max_apps=5), data=st.data())
 def test_names_and_order_do_not_matter(cluster: Cluster, data: st.DataObject) -> None:
     shuffled = data.draw(st.permutations(cluster.nodes))
@@ -140,7 +140,7 @@ def test_names_and_order_do_not_matter(cluster: Cluster, data: st.DataObject) ->
     assert solve(cluster).objective == solve(other).objective
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(cluster=clusters(max_nodes=3, max_apps=5), extra=nodes("extra"))
 def test_a_node_more_never_lowers_the_weight(cluster: Cluster, extra: Node) -> None:
     more = replace(cluster, nodes=(*cluster.nodes, extra))
@@ -153,7 +153,7 @@ def test_the_same_input_gives_the_same_placement(cluster: Cluster) -> None:
     assert solve(cluster).placement == solve(cluster).placement
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(cluster=tiny)
 def test_hopeless_gangs_are_hopeless_alone(cluster: Cluster) -> None:
     problem = reduce_cluster(cluster)
@@ -162,7 +162,7 @@ def test_hopeless_gangs_are_hopeless_alone(cluster: Cluster) -> None:
             assert best(replace(cluster, applications=(app,))) == (0, 0), problem.hopeless[app.name]
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(cluster=tiny)
 def test_what_is_left_out_does_not_fit_beside_the_admitted(cluster: Cluster) -> None:
     answer = solve(cluster)
