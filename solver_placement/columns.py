@@ -7,7 +7,7 @@ bound, good prices give a sharp one. (Gilmore and Gomory 1961 for the patterns, 
 prices.)
 """
 
-# float: prices and the linear master guide the search; every bound is computed on integers, every packing is checked on them
+# float: prices and the linear master only guide; bounds are computed on integers, packings are checked on integers
 from __future__ import annotations
 
 import math
@@ -20,7 +20,7 @@ from ortools.sat.python import cp_model
 
 from solver_placement.engine import Effort, Outcome, run
 from solver_placement.model_cpsat import LinearExpr
-from solver_placement.problem import Packing, Pattern, Problem
+from solver_placement.problem import LARGEST, Packing, Pattern, Problem
 
 FINEST = 1 << 24
 """Prices are multiples of 1 / scale, and no scale is finer than this."""
@@ -118,9 +118,9 @@ class Master:
         self.problem = problem = columns.problem
         pods = sum(p.total for p in problem.pods)
         everything = sum(g.weight * g.count for g in problem.gangs)
-        self.scale = max(1, min(FINEST, (1 << 60) // max(everything, 1))) if weight is None else FINEST
+        self.scale = max(1, min(FINEST, LARGEST // max(everything, 1))) if weight is None else FINEST
         # any prices are valid; capped ones keep every knapsack within the solver's integers
-        self._dearest = (1 << 60) // max(pods, 1)
+        self._dearest = LARGEST // max(pods, 1)
         self.lp = pywraplp.Solver.CreateSolver("GLOP")
         infinity = self.lp.infinity()
         self.pods = [self.lp.Constraint(0, infinity) for _ in problem.pods]

@@ -57,16 +57,21 @@ def reduce_cluster(cluster: Cluster) -> Problem:
         )
         for kind in kinds
     ]
+    for r, name in enumerate(resources):
+        room = sum(c[r] * len(kind.names) for c, kind in zip(capacity, kinds, strict=True))
+        if room > (most_room := LARGEST * 256):
+            raise ProblemTooLarge(f"the nodes have {room} units of {name} in all; at most {most_room} can be counted")
+
     class_of: dict[tuple[str, str], int] = {}
     keys: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
     totals: list[int] = []
     rooms_of: dict[tuple[Constraints, tuple[int, ...]], tuple[int, ...]] = {}
     for app, group, resource in groups:
         request = tuple(max(resource.amount(r), 0) // u for r, u in zip(resources, units, strict=True))
-        if (room := rooms_of.get((group.constraints, request))) is None:
+        if (fits_here := rooms_of.get((group.constraints, request))) is None:
             fits = ((k.node.admits(group.constraints), _fit(request, c)) for k, c in zip(kinds, capacity, strict=True))
-            room = rooms_of[group.constraints, request] = tuple(fit if admitted else 0 for admitted, fit in fits)
-        t = keys.setdefault((request, room), len(keys))
+            fits_here = rooms_of[group.constraints, request] = tuple(fit if admitted else 0 for admitted, fit in fits)
+        t = keys.setdefault((request, fits_here), len(keys))
         class_of[app.name, group.name] = t
         if t == len(totals):
             totals.append(0)
