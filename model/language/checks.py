@@ -138,10 +138,16 @@ def _check_conflicts(machine: Machine, action: Action) -> None:
 
 def check_expression(machine: Machine, owner: str, expr: Expr, bound: frozenset[int], at: Location) -> None:
     """Every symbol is bound, every sort declared, all is of this machine, and ``<`` only on ordered sorts."""
+    try:
+        parts = list(walk(expr))
+    except RecursionError:
+        raise SpecError(
+            f"{owner}: an expression of too many levels; combine values with sum_, all_, any_", at
+        ) from None
     for symbol in free_symbols(expr, bound):
         used_at = at if isinstance(expr, Symbol) else expr.at
         raise SpecError(f"{owner}: {symbol!r} is used outside the generator, loop or action that binds it", used_at)
-    for part in walk(expr):
+    for part in parts:
         match part:
             case Quantified(symbols=symbols):
                 for symbol in symbols:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, overload
 
 from model.language import checks, enabling
-from model.language.errors import Location, SpecError, definition, where
+from model.language.errors import Location, SpecError, definition, user_frame, where
 from model.language.expressions import Const, Expr, Symbol, conjunction, lift
 from model.language.mutation import edited
 from model.language.properties import BUILT_IN, Property, PropertyKind, premises
@@ -232,7 +232,9 @@ class Machine:
                 at,
             )
         parameters = checks.parameters(self, function, sys._getframe(1), at)
-        check_code(function, {v.name for v in self.variables})
+        caller = user_frame(sys._getframe(1)).f_locals
+        handles = {name for name, value in caller.items() if isinstance(value, (VariableBase, Table))}
+        check_code(function, handles | {v.name for v in self.variables})
         recorded, result = record(body.__name__, Kind.ACTION, body, parameters)
         if result is not None:
             raise SpecError(f"action {body.__name__} returns {result!r}; an action returns nothing", at)

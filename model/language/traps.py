@@ -11,30 +11,32 @@ import dis
 import functools
 import inspect
 import itertools
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from types import CodeType, FunctionType
-from typing import Any
 
 from model.language.errors import Location, SpecError, is_language
 from model.language.expressions import Expr
 from model.language.variables import Table, VariableBase
 
+_TRUTH = {
+    *(f"POP_JUMP_{way}_IF_{truth}" for way in ("FORWARD", "BACKWARD") for truth in ("TRUE", "FALSE")),
+    *("JUMP_IF_TRUE_OR_POP", "JUMP_IF_FALSE_OR_POP", "UNARY_NOT"),
+}
 _NAMES = {"LOAD_FAST", "LOAD_DEREF", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_CLASSDEREF"}
 
 
 def check_code(body: FunctionType, variables: Collection[str]) -> None:
-    """SpecError for a trap in ``body`` or in a helper that it names; ``variables`` are the machine's names."""
+    """SpecError for a trap in ``body`` or in a helper that it names; ``variables`` are names that hold variables."""
     for name, instruction in _assignments(body.__code__):
         if name in variables:
-            at = Location(body.__code__.co_filename, _line(instruction, body.__code__))
             raise SpecError(
                 f"{name} is a variable of the machine, and this only sets a Python name; write {name}[...] = ... "
                 f"or, for a single cell, {name}.next = ...",
-                at,
+                _location(instruction, body.__code__),
             )
-    for code, values in _codes(body, set()):
-        _check_comparisons(code, values, code.co_varnames[: code.co_argcount] if code is body.__code__ else ())
+    for code, values in _codes(body, set(), None):
+        _Code(code, values, is_body=code is body.__code__).check()
 
 
 @functools.lru_cache(maxsize=1_000)
@@ -42,8 +44,13 @@ def _instructions(code: CodeType) -> list[dis.Instruction]:
     return list(dis.get_instructions(code))
 
 
-def _codes(function: FunctionType, seen: set[CodeType]) -> Iterator[tuple[CodeType, dict[str, Any]]]:
-    """The code of ``function``, of what is nested in it and of the helpers it names, with what their names hold."""
+def _codes(
+    function: FunctionType, seen: set[CodeType], bound: object
+) -> Iterator[tuple[CodeType, Mapping[str, object]]]:
+    """The code of ``function``, of what is nested in it and of the helpers it names, with what their names hold.
+
+    ``bound`` is the object whose method ``function`` is, or None.
+    """
     if function.__code__ in seen or is_language(function.__code__):
         return
     values = dict(function.__globals__)
@@ -53,54 +60,110 @@ def _codes(function: FunctionType, seen: set[CodeType]) -> Iterator[tuple[CodeTy
         except ValueError:  # the name has no value yet
             values.pop(name, None)
     folder = Path(function.__code__.co_filename).parent
-    todo = [function.__code__]
+    todo = [(function.__code__, values)]
     while todo:
-        code = todo.pop()
+        code, around = todo.pop()
         seen.add(code)
-        own = {*code.co_varnames, *code.co_cellvars}
-        values = {name: value for name, value in values.items() if name not in own}
-        yield code, values
-        todo += [c for c in code.co_consts if isinstance(c, CodeType)]
-        for name in (*code.co_names, *code.co_freevars):
-            helper = values.get(name)
-            if isinstance(helper, FunctionType) and Path(helper.__code__.co_filename).parent == folder:
-                yield from _codes(helper, seen)
+        visible = {name: value for name, value in around.items() if name not in {*code.co_varnames, *code.co_cellvars}}
+        if code is function.__code__ and bound is not None and code.co_argcount:
+            visible[code.co_varnames[0]] = bound
+        yield code, visible
+        todo += [(c, visible) for c in code.co_consts if isinstance(c, CodeType)]
+        for helper, owner in _helpers(_instructions(code), visible):
+            if Path(helper.__code__.co_filename).parent == folder:
+                yield from _codes(helper, seen, owner)
+
+
+def _helpers(
+    instructions: list[dis.Instruction], values: Mapping[str, object]
+) -> Iterator[tuple[FunctionType, object]]:
+    """The functions that are named, and the object that each is a method of."""
+    for i, each in enumerate(instructions):
+        if each.opname in _NAMES:
+            owner, held = None, values.get(each.argval)
+            while i + 1 < len(instructions) and instructions[i + 1].opname in ("LOAD_ATTR", "LOAD_METHOD"):
+                i += 1
+                owner, held = held, inspect.getattr_static(held, instructions[i].argval, None)
+            if isinstance(held, FunctionType):
+                yield held, owner
 
 
 def _assignments(code: CodeType) -> Iterator[tuple[str, dis.Instruction]]:
     """Plain assignments to local names; the targets of loops and ``with`` are not meant."""
-    before = None
-    for each in _instructions(code):
-        if each.opname in ("STORE_FAST", "STORE_DEREF") and before is not None and before.opname != "FOR_ITER":
+    for before, each in itertools.pairwise(_instructions(code)):
+        if each.opname in ("STORE_FAST", "STORE_DEREF") and before.opname != "FOR_ITER":
             yield each.argval, each
-        before = each
 
 
-def _check_comparisons(code: CodeType, values: dict[str, Any], parameters: Collection[str]) -> None:
-    instructions = _instructions(code)
-    for i, each in enumerate(instructions):
-        equality = each.opname == "COMPARE_OP" and each.argval in ("==", "!=")
-        if not equality and each.opname != "IS_OP":
-            continue
-        right = _operand(instructions, i)
-        left = _operand(instructions, right.start)
-        at = Location(code.co_filename, _line(each, code))
-        for operand, other in ((left, right), (right, left)):
-            last = instructions[operand.stop - 1]
-            held, path = _held(instructions, operand, values)
-            whole = len(operand) == path
-            if equality:
-                if whole and isinstance(held, FunctionType):
-                    raise SpecError(f"{last.argval} is a function: compare what it returns, {last.argval}(...)", at)
-                continue
-            if _is_none(instructions, other):
-                continue
-            a_symbol = len(operand) == 1 and last.opname == "LOAD_FAST" and last.argval in parameters
-            a_read = (last.opname == "BINARY_SUBSCR" and not _is_plain(held)) or (
-                last.opname == "LOAD_FAST" and len(operand) == 1 and _holds_read(instructions, last.argval)
-            )
-            if a_symbol or a_read or (whole and isinstance(held, (Expr, VariableBase, Table))):
-                raise SpecError("'is' compares Python objects, not values of the state; use == or !=", at)
+class _Code:
+    """The instructions of one function, and what the names in it hold as far as that is known."""
+
+    def __init__(self, code: CodeType, values: Mapping[str, object], is_body: bool) -> None:
+        self.code = code
+        self.values = values
+        self.is_body = is_body
+        self.instructions = _instructions(code)
+        self.parameters = code.co_varnames[: code.co_argcount]
+
+    def check(self) -> None:
+        """SpecError for the first trap."""
+        for i, each in enumerate(self.instructions):
+            if each.opname == "IS_OP":
+                right = _operand(self.instructions, i)
+                left = _operand(self.instructions, right.start)
+                if self._is_of_the_state(left, right) or self._is_of_the_state(right, left):
+                    at = _location(each, self.code)
+                    raise SpecError("'is' compares Python objects, not values of the state; use == or !=", at)
+            elif (each.opname == "COMPARE_OP" and each.argval in ("==", "!=")) or each.opname == "CONTAINS_OP":
+                right = _operand(self.instructions, i)
+                self._check_called(_operand(self.instructions, right.start), each)
+                self._check_called(right, each)
+            elif each.opname in _TRUTH:
+                self._check_called(_operand(self.instructions, i), each)
+
+    def _check_called(self, operand: range, use: dis.Instruction) -> None:
+        held, length = self._held(operand)
+        if length == len(operand) and isinstance(held, FunctionType) and not hasattr(held, "__gangproof_action__"):
+            name = self.instructions[operand.stop - 1].argval
+            message = f"{name} is a function: what is meant is what it returns, {name}(...)"
+            raise SpecError(message, _location(use, self.code))
+
+    def _is_of_the_state(self, operand: range, other: range) -> bool:
+        """Whether ``operand`` may be a value of the state or an element, and ``other`` is not None."""
+        last, against = self.instructions[operand.stop - 1], self.instructions[other.start]
+        constant = len(other) == 1 and against.opname == "LOAD_CONST"
+        if constant and against.argval is None:
+            return False
+        held, length = self._held(operand)
+        if length == len(operand) and isinstance(held, (Expr, VariableBase, Table)):
+            return True
+        if last.opname == "BINARY_SUBSCR":
+            return not _is_plain(held)
+        if len(operand) == 1 and last.opname in ("LOAD_FAST", "LOAD_DEREF") and held is None:
+            loops = self._set_by("FOR_ITER", last.argval)
+            if self._set_by("BINARY_SUBSCR", last.argval) or (loops and self.code.co_name == "<genexpr>"):
+                return True
+            both = against.opname == "LOAD_FAST" and len(other) == 1 and against.argval in self.parameters
+            return last.argval in self.parameters and (self.is_body or both)
+        return constant and last.opname in ("CALL", "BINARY_OP", "COMPARE_OP", "UNARY_INVERT")
+
+    def _held(self, operand: range) -> tuple[object, int]:
+        """What ``name.attribute...`` at the start of ``operand`` holds, and how many instructions that takes."""
+        first = self.instructions[operand.start]
+        if first.opname not in _NAMES:
+            return None, 0
+        held, length = self.values.get(first.argval), 1
+        while length < len(operand) and self.instructions[operand.start + length].opname == "LOAD_ATTR":
+            held = inspect.getattr_static(held, self.instructions[operand.start + length].argval, None)
+            length += 1
+        return held, length
+
+    def _set_by(self, operation: str, name: str) -> bool:
+        """Whether the local ``name`` is set from the result of ``operation`` somewhere."""
+        return any(
+            store.opname in ("STORE_FAST", "STORE_DEREF") and store.argval == name and value.opname == operation
+            for value, store in itertools.pairwise(self.instructions)
+        )
 
 
 def _operand(instructions: list[dis.Instruction], stop: int) -> range:
@@ -114,37 +177,12 @@ def _operand(instructions: list[dis.Instruction], stop: int) -> range:
     return range(i, stop)
 
 
-def _is_none(instructions: list[dis.Instruction], operand: range) -> bool:
-    first = instructions[operand.start]
-    return len(operand) == 1 and first.opname == "LOAD_CONST" and first.argval is None
-
-
-def _held(instructions: list[dis.Instruction], operand: range, values: dict[str, Any]) -> tuple[object, int]:
-    """What ``name.attribute...`` at the start of ``operand`` holds, and how many instructions that takes."""
-    first = instructions[operand.start]
-    if first.opname not in _NAMES:
-        return None, 0
-    held, length = values.get(first.argval), 1
-    while length < len(operand) and instructions[operand.start + length].opname == "LOAD_ATTR":
-        held = inspect.getattr_static(held, instructions[operand.start + length].argval, None)
-        length += 1
-    return held, length
-
-
 def _is_plain(held: object) -> bool:
     """Whether ``held``, of which a subscript is taken, is a container of plain Python values."""
     items = held.values() if isinstance(held, dict) else held if isinstance(held, (list, tuple)) else None
     return items is not None and not any(isinstance(each, (Expr, VariableBase, Table)) for each in items)
 
 
-def _holds_read(instructions: list[dis.Instruction], name: str) -> bool:
-    """Whether the local ``name`` is set from a subscript somewhere."""
-    return any(
-        store.opname == "STORE_FAST" and store.argval == name and value.opname == "BINARY_SUBSCR"
-        for value, store in itertools.pairwise(instructions)
-    )
-
-
-def _line(instruction: dis.Instruction, code: CodeType) -> int:
+def _location(instruction: dis.Instruction, code: CodeType) -> Location:
     found = instruction.positions.lineno if instruction.positions is not None else None
-    return found if found is not None else code.co_firstlineno
+    return Location(code.co_filename, code.co_firstlineno if found is None else found)

@@ -260,6 +260,17 @@ def scalar_assigned_by_its_name() -> None:
         clock = 3  # noqa: F841  # ERR
 
 
+@mistakes("time is a variable of the machine", "time.next = ...")
+def scalar_assigned_by_the_name_that_holds_it() -> None:
+    s = small()
+    time = s.clock  # noqa: F841
+
+    @s.m.action
+    def act(a: App) -> None:
+        s.tasks[a] = 1
+        time = 3  # noqa: F841  # ERR
+
+
 @mistakes("state is a variable of the machine", "state[...] = ...")
 def variable_assigned_by_its_name() -> None:
     s = small()
@@ -280,7 +291,7 @@ def scalar_added_to_by_its_name() -> None:
         s.clock += 1  # ERR
 
 
-@mistakes("clock is a variable; write clock.next -= ...")
+@mistakes("time is a variable of the machine, and this only sets a Python name")
 def scalar_subtracted_from_by_its_name() -> None:
     s = small()
     time = s.clock
@@ -330,14 +341,26 @@ def name_misspelt() -> None:
         taks[a] = 1  # noqa: F821  # ERR
 
 
-@mistakes("act: UnboundLocalError")
-def name_used_before_it_is_set() -> None:
+@mistakes("ticks is a variable of the machine, and this only sets a Python name")
+def scalar_set_from_itself() -> None:
     s = small()
     ticks = s.clock
 
     @s.m.action
     def act(a: App) -> None:
         ticks = ticks + 1  # noqa: F823, F841  # ERR
+        s.tasks[a] = 1
+
+
+@mistakes("act: UnboundLocalError")
+def name_used_before_it_is_set() -> None:
+    s = small()
+    limit = 2
+
+    @s.m.action
+    def act(a: App) -> None:
+        require(s.tasks[a] < limit)  # noqa: F823  # ERR
+        limit = 3  # noqa: F841
         s.tasks[a] = 1
 
 

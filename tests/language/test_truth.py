@@ -362,10 +362,58 @@ def identity_in_a_helper() -> None:
         return all_(implies(running(a), s.ready[a]) for a in App)
 
 
+@mistakes("'is' compares Python objects")
+def identity_in_a_method() -> None:
+    class Claims:
+        def __init__(self, s: object) -> None:
+            self.s = s
+
+        def running(self, a: App) -> object:
+            return self.s.state[a] is State.RUNNING  # ERR
+
+    s = small()
+    claims = Claims(s)
+
+    @s.m.always
+    def claim() -> Expr:
+        return all_(implies(claims.running(a), s.ready[a]) for a in App)
+
+
+@mistakes("'is' compares Python objects")
+def bound_variables_are_not_the_same() -> None:
+    s = small()
+
+    @s.m.always
+    def claim() -> Expr:
+        return all_(s.tasks[a] != s.tasks[b] for a in App for b in App if a is not b)  # ERR
+
+
+@mistakes("'is' compares Python objects")
+def parameters_of_a_helper_are_the_same() -> None:
+    s = small()
+
+    def differ(a: App, b: App) -> object:
+        return a is not b  # ERR
+
+    @s.m.always
+    def claim() -> Expr:
+        return all_(differ(a, b) for a in App for b in App)
+
+
+@mistakes("'is' compares Python objects")
+def a_quantifier_is_true() -> None:
+    s = small()
+
+    @s.m.action
+    def act() -> None:
+        require(all_(s.ready[a] for a in App) is True)  # ERR
+        s.clock.next = 1
+
+
 # ---- forgotten calls and indices
 
 
-@mistakes("total is a function: compare what it returns, total(...)")
+@mistakes("total is a function: what is meant is what it returns, total(...)")
 def function_compared() -> None:
     s = small()
 
@@ -405,6 +453,44 @@ def function_compared_on_the_right() -> None:
     def act(a: App) -> None:
         require(s.clock + 1 == total)  # ERR
         s.tasks[a] = 1
+
+
+@mistakes("total is a function")
+def function_in_a_tuple() -> None:
+    s = small()
+
+    def total() -> Expr:
+        return sum_(s.tasks[a] for a in App)
+
+    @s.m.action
+    def act(a: App) -> None:
+        require(total not in (1, 2))  # ERR
+        s.tasks[a] = 1
+
+
+@mistakes("idle is a function")
+def function_in_a_conjunction() -> None:
+    s = small()
+
+    def idle() -> Expr:
+        return all_(~s.ready[a] for a in App)
+
+    @s.m.action
+    def act(a: App) -> None:
+        require(idle and s.busy)  # ERR
+        s.tasks[a] = 1
+
+
+@mistakes("idle is a function")
+def function_negated() -> None:
+    s = small()
+
+    def idle() -> Expr:
+        return all_(~s.ready[a] for a in App)
+
+    @s.m.always
+    def claim() -> Expr:
+        return not idle  # ERR
 
 
 @mistakes("TypeError", "'<' not supported")
@@ -512,15 +598,50 @@ def test_python_may_decide_what_python_knows() -> None:
     assert [repr(u.value) for u in found.updates] == ["2"]
 
 
+def test_an_optional_action_may_be_asked_for() -> None:
+    def spec(with_timer: bool) -> list[str]:
+        s = small()
+
+        @s.m.action
+        def work(a: App) -> None:
+            require(s.ready[a])
+            s.ready[a] = False
+
+        timer = None
+        if with_timer:
+
+            @s.m.action
+            def timer() -> None:
+                s.clock.next = 0
+
+        @s.m.always
+        def alive() -> Expr:
+            return s.m.any_enabled(but=[] if timer is None else [timer]) | (s.m.enabled(timer) if timer else s.busy)
+
+        return [repr(p.condition) for p in s.m.properties]
+
+    assert spec(True) == ["((False | any_(ready[a] for a in App)) | True)"]
+    assert spec(False) == ["((False | any_(ready[a] for a in App)) | busy)"]
+
+
 def test_dicts_of_variables_and_plain_containers_may_be_used() -> None:
     s = small()
     by_name = {"tasks": s.tasks}
     kinds = [Color.RED, Color.GREEN]
     s.kinds, s.policy = kinds, Color.RED
 
+    def is_red(color: Color) -> bool:
+        return color is Color.RED
+
     @s.m.action
     def act(a: App) -> None:
-        require(kinds[0] is Color.RED, s.kinds[1] is Color.GREEN, s.policy is Color.RED, by_name["tasks"][a] < 3)
+        require(
+            kinds[0] is Color.RED,
+            s.kinds[1] is Color.GREEN,
+            s.policy is Color.RED,
+            is_red(s.policy),
+            by_name["tasks"][a] < 3,
+        )
         by_name["tasks"][a] += 1
 
     assert repr(s.m.actions[0].updates[0].variable) == "tasks"

@@ -492,6 +492,18 @@ def enormous_integer() -> None:
         return s.clock < 2**40 + 1  # ERR
 
 
+@mistakes("claim: an expression of too many levels")
+def sum_of_thousands() -> None:
+    s = small()
+
+    @s.m.always
+    def claim() -> Expr:  # ERR
+        total = s.clock + 0
+        for _ in range(5000):
+            total = total + s.clock
+        return total > 3
+
+
 class Perm(enum.Flag):
     READ = enum.auto()
     WRITE = enum.auto()
