@@ -32,7 +32,8 @@ from model.language import (
     Symbol,
     describe_domain,
 )
-from model.trace import NamedState, Trace, named_state
+from model.semantics_liveness import violations
+from model.trace import NamedState, Step, Trace, named_state
 
 State: TypeAlias = tuple[int, ...]
 Environment: TypeAlias = dict[int, int]
@@ -184,8 +185,7 @@ class Semantics:
             return "the trace's first state is not an initial state"
         state = starts[0]
         for number, step in enumerate(trace.steps, 1):
-            wanted = (step.action, step.arguments)
-            instance = next((i for i in self.instances if (i.action.name, self.arguments(i)) == wanted), None)
+            instance = self._instance_of(step)
             if instance is None or not self.is_enabled(instance, state):
                 return f"step {number}: {step.call} is not enabled"
             result = self.fire(instance, state)
@@ -202,7 +202,24 @@ class Semantics:
             if named_state(self.machine, result) != step.state:
                 return f"step {number}: {step.call} leads to another state"
             state = result
+        states = [trace.initial, *(step.state for step in trace.steps)]
+        if trace.loop_start is not None and states[trace.loop_start] != states[-1]:
+            return f"the loop does not close: the last state is not the one after step {trace.loop_start}"
         return None
+
+    def _instance_of(self, step: Step) -> Instance | None:
+        wanted = (step.action, step.arguments)
+        return next((i for i in self.instances if (i.action.name, self.arguments(i)) == wanted), None)
+
+    def run_of(self, trace: Trace) -> tuple[list[State], list[int]]:
+        """The states of a ``trace`` that replays without a fault, and the numbers of the instances between them."""
+        states = [s for s in self.initial_states() if named_state(self.machine, s) == trace.initial][:1]
+        instances = [i for i in map(self._instance_of, trace.steps) if i is not None]
+        for instance in instances:
+            result = self.fire(instance, states[-1])
+            assert not isinstance(result, Fault), result.message
+            states.append(result)
+        return states, [self.instances.index(i) for i in instances]
 
 
 def _apply(op: str, x: list[int]) -> int:
@@ -256,6 +273,7 @@ class Explored:
 
     ``distance``: steps from an initial state, in the order found. ``violated``: for each property that is violated,
     the length of a shortest trace to the violation, built-in properties included (``deadlock_free``, `FaultKind`);
+    for a liveness property that of a shortest stem, see `model.semantics_liveness`;
     ``reached``: the shortest trace to each `sometimes`. ``unreached_premises``: properties of which a premise never
     holds.
     """
@@ -298,6 +316,7 @@ def explore(machine: Machine, max_states: int = 1_000_000) -> Explored:
         result.distance[state] = steps
         queue.append(state)
         note_premises(PropertyKind.ALWAYS, state, None)
+        note_premises(PropertyKind.LEADS_TO, state, None)
         for p in machine.properties:
             if p.kind is PropertyKind.ALWAYS and not s.evaluate(p.condition, state, {}):
                 violate(p.name, steps)
@@ -337,6 +356,8 @@ def explore(machine: Machine, max_states: int = 1_000_000) -> Explored:
             stuck = [steps for state, steps in result.distance.items() if state not in can_reach]
             if stuck:
                 violate(p.name, min(stuck))
+    if any(p.kind.is_liveness for p in machine.properties):
+        result.violated.update(violations(s, result.distance))
     result.unreached_premises = {name for name, _ in premises_left}
     return result
 

@@ -32,6 +32,9 @@ def _value(machine: Machine, domain: Any, raw: int) -> Value:
 
 
 _START = "initial state"
+_LOOP = "      --- the loop:"
+_BACK = "      --- back to step {}, and round again forever"
+_STAYS = "      --- and stays so forever"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +54,15 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A run from an initial state. Its length is its number of steps."""
+    """A run from an initial state. Its length is its number of steps.
+
+    With ``loop_start`` it goes on forever: after the last step it is again in the state after step ``loop_start`` (0:
+    the initial state), and goes round from there. If that is the last step, the run stays in its last state.
+    """
 
     initial: NamedState
     steps: tuple[Step, ...]
+    loop_start: int | None = None
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -101,10 +109,14 @@ class Trace:
         lines = [f"{'step':>4}  {'action':<{left}}  what changed", f"{'-' * 4}  {'-' * left}  {'-' * right}"]
         lines += _row("0", _START, _summary(self.initial), left, right)
         for number, (step, changed) in enumerate(zip(self.steps, self.changes(), strict=True), 1):
+            if number - 1 == self.loop_start:
+                lines.append(_LOOP)
             words = [f"{name}: {_show(before)} -> {_show(after)}" for name, (before, after) in changed.items()]
             if step.fault is not None:
                 words.append(f"FAULT: {step.fault}")
             lines += _row(str(number), step.call, words or ["nothing"], left, right)
+        if self.loop_start is not None:
+            lines.append(_STAYS if self.loop_start == len(self) else _BACK.format(self.loop_start))
         return "\n".join(lines)
 
 

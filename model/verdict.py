@@ -32,7 +32,8 @@ class PropertyVerdict:
     """One property's answer.
 
     ``how`` is the ground in words: "all 1,037 states", "state budget of 10,000 ran out", "premise never true".
-    ``trace`` is a shortest trace to the violation, or to the state where a `sometimes` holds.
+    ``trace`` is a shortest trace to the violation, or to the state where a `sometimes` holds; for a liveness property,
+    a shortest way to a loop, and the loop.
     """
 
     name: str
@@ -88,12 +89,14 @@ class Verdict:
 
     @property
     def first_violation(self) -> PropertyVerdict | None:
-        """The violated property to show first: the shortest trace, but a bad state or step before a goal out of reach.
+        """The violated property to show first: the shortest trace, but a bad state or step before what never happens.
 
-        The trace of a `possible` ends where its goal is lost, which by itself shows nothing bad yet.
+        The trace of a `possible` ends where its goal is lost, which by itself shows nothing bad yet; that of a liveness
+        property shows a run without end.
         """
+        later = ("possible", "eventually", "leads_to")
         violated = [p for p in self.properties if p.outcome is Outcome.VIOLATED and p.trace is not None]
-        return min(violated, key=lambda p: (p.kind == "possible", len(p.trace or ())), default=None)
+        return min(violated, key=lambda p: (p.kind in later, len(p.trace or ())), default=None)
 
     def __getitem__(self, name: str) -> PropertyVerdict:
         """The answer for one property. KeyError if there is none of that name."""
@@ -103,7 +106,10 @@ class Verdict:
         raise KeyError(f"{self.spec} has no property {name!r}; it has {', '.join(p.name for p in self.properties)}")
 
     def to_json(self) -> dict[str, Any]:
-        """The JSON of ``gangproof check``; ``trace`` is the shortest counterexample, empty if nothing is violated."""
+        """The JSON of ``gangproof check``; ``trace`` is the shortest counterexample, empty if nothing is violated.
+
+        ``loop_start`` is null, or the step after which the trace goes round forever.
+        """
         shown = self.first_violation
         return {
             "spec": self.spec,
@@ -131,5 +137,6 @@ class Verdict:
             "bytes_per_state": round(self.coverage.bytes_per_state, 1),
             "warnings": list(self.warnings),
             "trace_property": shown.name if shown else None,
+            "loop_start": shown.trace.loop_start if shown is not None and shown.trace is not None else None,
             "trace": shown.trace.to_json() if shown is not None and shown.trace is not None else [],
         }

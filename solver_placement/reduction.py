@@ -112,8 +112,11 @@ def _limits(cluster: Cluster, gangs: tuple[GangClass, ...], apps: Mapping[str, A
     for queue in cluster.queues:
         below = [i for i, g in enumerate(gangs) if _is_below(g.queue, queue)]
         usage = cluster.queue_usage(queue.name) if queue.maximum else None
-        wanted = {f"{queue.name}: {r}": ({g: asks[g].amount(r) for g in below}, m - usage.amount(r))
-                  for r, m in queue.maximum.items() if usage is not None}
+        wanted = {
+            f"{queue.name}: {r}": ({g: asks[g].amount(r) for g in below}, m - usage.amount(r))
+            for r, m in queue.maximum.items()
+            if usage is not None
+        }
         if queue.max_applications is not None:
             wanted[f"{queue.name}: applications"] = (dict.fromkeys(below, 1), queue.max_applications)
         for name, (uses, room) in wanted.items():

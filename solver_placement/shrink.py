@@ -125,8 +125,10 @@ def fewer_members_on_fewer_nodes(cluster: Cluster, judge: Judge) -> Cluster:
 
 def _narrower(cluster: Cluster) -> Iterator[Cluster]:
     """Every cluster with one node less, of each kind of node, and one member less in one task group."""
-    kinds = {(n.capacity, n.occupied, n.taints, n.schedulable, tuple(sorted(n.labels.items()))): n.name
-             for n in cluster.nodes}
+    kinds = {
+        (n.capacity, n.occupied, n.taints, n.schedulable, tuple(sorted(n.labels.items()))): n.name
+        for n in cluster.nodes
+    }
     for name in kinds.values():
         part = _on(cluster, {n.name for n in cluster.nodes} - {name})
         for app in part.applications:

@@ -35,6 +35,7 @@ from model.language.expressions import (
     implies,
     ite,
 )
+from model.language.fairness import Fairness, each, strong, weak
 from model.language.machine import Action, Cell, Machine, SortDeclaration, describe_domain
 from model.language.properties import Property, PropertyKind
 from model.language.quantifiers import all_, any_, count_, first, max_, min_, sum_
@@ -49,6 +50,7 @@ __all__ = [
     "Cell",
     "Const",
     "Expr",
+    "Fairness",
     "Guard",
     "Ite",
     "Location",
@@ -76,6 +78,7 @@ __all__ = [
     "choose",
     "count_",
     "describe_domain",
+    "each",
     "first",
     "implies",
     "ite",
@@ -83,6 +86,8 @@ __all__ = [
     "min_",
     "one_of",
     "require",
+    "strong",
     "sum_",
+    "weak",
     "when",
 ]

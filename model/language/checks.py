@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import inspect
 import itertools
 import typing
@@ -19,10 +20,13 @@ from model.language.expressions import (
     Read,
     Symbol,
     free_symbols,
+    lift,
     walk,
 )
+from model.language.properties import BUILT_IN
 from model.language.sorts import Sort, is_sort
-from model.language.types import LARGEST, SortType
+from model.language.tracing import closed
+from model.language.types import BOOL, LARGEST, SortType
 
 if TYPE_CHECKING:
     from model.language.machine import Action, Machine
@@ -67,24 +71,28 @@ def is_function(body: object, use: str) -> FunctionType:
     return body
 
 
-def parameters(machine: Machine, body: FunctionType, frame: FrameType, at: Location) -> tuple[Symbol, ...]:
-    """One symbol per parameter of an action. Annotations may name sorts that are local to the spec function."""
+def parameters(
+    machine: Machine, body: FunctionType, frame: FrameType, at: Location, kind: str = "action"
+) -> tuple[Symbol, ...]:
+    """One symbol per parameter of an action or, as ``kind`` says, of a property.
+
+    Annotations may name sorts that are local to the spec function.
+    """
     try:
         hints = typing.get_type_hints(body, localns=dict(user_frame(frame).f_locals))
     except (NameError, TypeError, SyntaxError) as error:
-        raise SpecError(f"action {body.__name__}: {error}", at) from None
+        raise SpecError(f"{kind} {body.__name__}: {error}", at) from None
     symbols: list[Symbol] = []
     for name, parameter in inspect.signature(body).parameters.items():
         sort: Any = hints.get(name)
         if not is_sort(sort) or parameter.kind is not parameter.POSITIONAL_OR_KEYWORD:
             found = "nothing" if sort is None else getattr(sort, "__name__", repr(sort))
+            hint = " (for other values use choose())" if kind == "action" else ""
             raise SpecError(
-                f"action {body.__name__}: parameter {name} must be annotated with a sort, found {found} "
-                "(for other values use choose())",
-                at,
+                f"{kind} {body.__name__}: parameter {name} must be annotated with a sort, found {found}{hint}", at
             )
         if sort not in machine.sorts:
-            raise SpecError(f"action {body.__name__}: declare the sort first, with m.sort({sort.__name__}, ...)", at)
+            raise SpecError(f"{kind} {body.__name__}: declare the sort first, with m.sort({sort.__name__}, ...)", at)
         symbols.append(sort(name))
     return tuple(symbols)
 
@@ -171,6 +179,28 @@ def check_expression(machine: Machine, owner: str, expr: Expr, bound: frozenset[
 def _check_sort(machine: Machine, owner: str, symbol: Symbol, at: Location) -> None:
     if isinstance(symbol, Sort) and type(symbol) not in machine.sorts:
         raise SpecError(f"{owner}: {type(symbol).__name__} is not declared in this machine", at)
+
+
+def property_function(machine: Machine, body: object) -> tuple[FunctionType, Location]:
+    """``body`` as a property of ``machine``, with a name of its own; and where it is defined."""
+    function = is_function(body, "a property")
+    name, at = function.__name__, definition(function.__code__)
+    closed(f"property {name}")
+    if name in [p.name for p in (*machine.properties, *machine.terminals, *machine.initial_constraints)]:
+        raise SpecError(f"two properties are named {name}", at)
+    if name in BUILT_IN:
+        raise SpecError(f"{name} is a property that every machine has; choose another name", at)
+    return function, at
+
+
+def claim(machine: Machine, name: str, result: object, bound: frozenset[int], at: Location) -> Expr:
+    """What property ``name`` returned, as a boolean expression; ``bound`` are the uids of the property's parameters."""
+    if result is None:
+        raise SpecError(f"{name} returns nothing; it must return a boolean expression", at)
+    if not isinstance(result, (Expr, bool, int, enum.Enum)) or (expr := lift(result)).type != BOOL:
+        raise SpecError(f"{name} must return a boolean expression, found {result!r}", at)
+    check_expression(machine, name, expr, bound, at)
+    return expr
 
 
 def check_whole(machine: Machine) -> None:

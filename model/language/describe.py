@@ -28,6 +28,7 @@ from model.language.expressions import (
     substitute,
     walk,
 )
+from model.language.fairness import Fairness
 from model.language.machine import Action, Machine
 from model.language.properties import Property
 from model.language.sorts import Sort
@@ -58,6 +59,7 @@ class _Writer:
         taken |= {a.name for a in machine.actions} | {p.name for p in self._properties()}
         taken |= {s.name for e in self._expressions() for s in _symbols(e)}
         taken |= {s.name for a in machine.actions for s in a.symbols}
+        taken |= {s.name for p in machine.properties for s in p.parameters}
         taken |= {s.name for a in machine.actions for u in a.updates for s in u.binders}
         self.classes: dict[type, str] = {}
         for cls in (*machine.sorts, *self._enums()):
@@ -74,7 +76,8 @@ class _Writer:
             yield from (g.condition for g in action.guards)
             for update in action.updates:
                 yield from (*update.indices, update.condition, update.value)
-        yield from (p.condition for p in self._properties())
+        for p in self._properties():
+            yield from (p.condition, *(() if p.trigger is None else (p.trigger,)))
 
     def _enums(self) -> list[type[enum.Enum]]:
         types = [domain_type(v.domain) for v in self.machine.variables]
@@ -212,10 +215,22 @@ class _Writer:
 
     def claims(self) -> Iterator[str]:
         for each in self._properties():
-            yield from ("", f"@m.{each.kind.value}", f"def {each.name}() -> Expr | bool:")
+            names: Names = {p.uid: p.name for p in each.parameters}
+            fair = f"(fairness=[{', '.join(map(self.fairness, each.fairness))}])" if each.kind.is_liveness else ""
+            parameters = ", ".join(f"{p.name}: {self.classes[p.domain]}" for p in each.parameters)  # type: ignore[index]
+            result = "Expr | bool" if each.trigger is None else "tuple[Expr | bool, Expr | bool]"
+            yield from ("", f"@m.{each.kind.value}{fair}", f"def {each.name}({parameters}) -> {result}:")
             if each.doc:
                 yield f"{_INDENT}{each.doc!r}"
-            yield f"{_INDENT}return {self.bare(each.condition, {})}"
+            parts = (each.condition,) if each.trigger is None else (each.trigger, each.condition)
+            yield f"{_INDENT}return {', '.join(self.bare(part, names) for part in parts)}"
+
+    def fairness(self, fairness: Fairness) -> str:
+        """What a liveness property assumes, as source."""
+        if not fairness.progress:
+            return str(fairness)
+        others = [a.name for a in self.machine.actions if not any(a is b for b in fairness.actions)]
+        return f"m.progress(but=[{', '.join(others)}])" if others else "m.progress()"
 
     # ---- expressions
 

@@ -10,15 +10,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, overload
 
-from model.language import checks, enabling
+from model.language import checks, enabling, liveness
 from model.language.errors import Location, SpecError, definition, user_frame, where
-from model.language.expressions import Const, Expr, Symbol, conjunction, lift
+from model.language.expressions import Const, Expr, Symbol, conjunction
+from model.language.fairness import Fairness
 from model.language.mutation import edited
-from model.language.properties import BUILT_IN, Property, PropertyKind, premises
+from model.language.properties import Property, PropertyKind, premises
 from model.language.sorts import Sort, is_sort
 from model.language.tracing import Guard, Kind, Recording, Update, closed, record
 from model.language.traps import check_code
-from model.language.types import BOOL, LARGEST, Domain, EnumType, SortType, Type, domain_type
+from model.language.types import LARGEST, Domain, EnumType, SortType, Type, domain_type
 from model.language.variables import Initial, OneOf, Scalar, Table, Value, Variable, VariableBase
 
 T = TypeVar("T")
@@ -224,7 +225,8 @@ class Machine:
         function = checks.is_function(body, "an action")
         at = definition(function.__code__)
         closed(f"action {body.__name__}")
-        self._check_name(body.__name__, [a.name for a in self.actions], "actions", at)
+        if any(a.name == body.__name__ for a in self.actions):
+            raise SpecError(f"two actions are named {body.__name__}", at)
         if self._actions_fixed_at is not None:
             raise SpecError(
                 f"action {body.__name__} comes after {self._actions_fixed_at}, which speaks of all actions; "
@@ -255,19 +257,9 @@ class Machine:
         body.__gangproof_action__ = action  # type: ignore[attr-defined]
         return body
 
-    def _check_name(self, name: str, taken: list[str], kind: str, at: Location) -> None:
-        if name in taken:
-            raise SpecError(f"two {kind} are named {name}", at)
-
     def _property(self, kind: PropertyKind, body: Callable[[], Any], into: list[Property]) -> None:
-        function = checks.is_function(body, "a property")
-        name, at = function.__name__, definition(function.__code__)
-        closed(f"property {name}")
-        self._check_name(
-            name, [p.name for p in (*self.properties, *self.terminals, *self.initial_constraints)], "properties", at
-        )
-        if name in BUILT_IN:
-            raise SpecError(f"{name} is a property that every machine has; choose another name", at)
+        function, at = checks.property_function(self, body)
+        name = function.__name__
         if inspect.signature(function).parameters:
             raise SpecError(
                 f"property {name} takes no parameters; speak of all elements with all_(... for a in App)", at
@@ -275,11 +267,7 @@ class Machine:
         check_code(function, ())
         reads_after = Kind.STEP if kind is PropertyKind.STEP else Kind.PROPERTY
         _, result = record(name, reads_after, function, ())
-        if result is None:
-            raise SpecError(f"{name} returns nothing; it must return a boolean expression", at)
-        if not isinstance(result, (Expr, bool, int, enum.Enum)) or (expr := lift(result)).type != BOOL:
-            raise SpecError(f"{name} must return a boolean expression, found {result!r}", at)
-        checks.check_expression(self, name, expr, frozenset(), at)
+        expr = checks.claim(self, name, result, frozenset(), at)
         doc = inspect.cleandoc(function.__doc__ or "")
         into.append(Property(name, doc, kind, expr, premises(expr) if kind.is_universal else (), at))
 
@@ -303,6 +291,24 @@ class Machine:
         self._property(PropertyKind.POSSIBLE, body, self.properties)
         return body
 
+    def eventually(self, body: None = None, *, fairness: Sequence[Fairness] | None = None) -> Callable[[F], F]:
+        """Holds at some point of every fair run, for every value of the property's parameters; see `fairness`.
+
+        A run that ends stays in its last state forever, so it must have happened by then.
+
+            @m.eventually(fairness=[weak(each(finish))])
+            def every_app_ends(a: App) -> Expr: return state[a] == AppState.FINISHED
+        """
+        return liveness.declaration(self, PropertyKind.EVENTUALLY, body, fairness)
+
+    def leads_to(self, body: None = None, *, fairness: Sequence[Fairness] | None = None) -> Callable[[F], F]:
+        """The property returns a pair: whenever the first holds, the second holds then or later, in every fair run.
+
+        @m.leads_to(fairness=[strong(each(allocate, "a")), weak(each(finish))])
+        def whoever_waits_is_served(a: App) -> tuple[Expr, Expr]: return waiting[a], served[a]
+        """
+        return liveness.declaration(self, PropertyKind.LEADS_TO, body, fairness)
+
     def terminal(self, body: F) -> F:
         """A state where it holds may have no step: an intended end, not a deadlock."""
         self._property(PropertyKind.TERMINAL, body, self.terminals)
@@ -322,6 +328,18 @@ class Machine:
         left_out = [self._action_of(a, "any_enabled(but=...)") for a in but]
         self._actions_fixed_at = where()
         return enabling.any_enabled([a for a in self.actions if not any(a is b for b in left_out)])
+
+    def progress(self, *, but: Sequence[Callable[..., Any]] = ()) -> Fairness:
+        """The fairness that some action is taken as long as any is enabled, those in ``but`` not counted.
+
+        Every action must be declared before.
+        """
+        left_out = [self._action_of(a, "progress(but=...)") for a in but]
+        self._actions_fixed_at = where()
+        counted = tuple(a for a in self.actions if not any(a is b for b in left_out))
+        if not counted:
+            raise SpecError("progress() needs an action that counts", where())
+        return Fairness(False, counted, (), where(), progress=True)
 
     def _action_of(self, function: object, use: str) -> Action:
         found = getattr(function, "__gangproof_action__", None)

@@ -6,7 +6,8 @@ import enum
 from dataclasses import dataclass
 
 from model.language.errors import Location
-from model.language.expressions import Expr, Op, Quantified
+from model.language.expressions import Expr, Op, Quantified, Symbol
+from model.language.fairness import Fairness
 
 BUILT_IN = ("deadlock_free", "values_in_range", "one_write_per_cell")
 """Properties that every machine has: no state without a step but the terminal ones, no value outside its domain, and no
@@ -20,6 +21,8 @@ class PropertyKind(enum.Enum):
     STEP = "step"
     SOMETIMES = "sometimes"
     POSSIBLE = "possible"
+    EVENTUALLY = "eventually"
+    LEADS_TO = "leads_to"
     TERMINAL = "terminal"
     INITIALLY = "initially"
 
@@ -28,10 +31,19 @@ class PropertyKind(enum.Enum):
         """Whether it claims something of all states or steps, so that it can be vacuous."""
         return self in (PropertyKind.ALWAYS, PropertyKind.STEP)
 
+    @property
+    def is_liveness(self) -> bool:
+        """Whether it claims that something happens at last, so that only an endless run can violate it."""
+        return self in (PropertyKind.EVENTUALLY, PropertyKind.LEADS_TO)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Property:
-    """A named claim. ``premises``: conditions that must hold somewhere, else the claim says nothing."""
+    """A named claim. ``premises``: conditions that must hold somewhere, else the claim says nothing.
+
+    Of a liveness property, ``condition`` is what must happen at last: in every fair run, or after ``trigger`` held. It
+    is claimed for all values of ``parameters``.
+    """
 
     name: str
     doc: str
@@ -39,6 +51,9 @@ class Property:
     condition: Expr
     premises: tuple[Expr, ...]
     at: Location
+    parameters: tuple[Symbol, ...] = ()
+    trigger: Expr | None = None
+    fairness: tuple[Fairness, ...] = ()
 
 
 def premises(expr: Expr) -> tuple[Expr, ...]:

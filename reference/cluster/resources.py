@@ -87,12 +87,7 @@ class Resources(Mapping[str, int]):
 
     def min_limit(self, other: Resources) -> Resources:
         """The tighter of two limits per type; a type missing on one side is taken from the other."""
-        return Resources(
-            {
-                name: min(side[name] for side in (self, other) if name in side)
-                for name in {*self, *other}
-            }
-        )
+        return Resources({name: min(side[name] for side in (self, other) if name in side) for name in {*self, *other}})
 
     def is_zero(self) -> bool:
         """Whether no type has an amount other than 0."""

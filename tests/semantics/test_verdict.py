@@ -98,6 +98,7 @@ def test_json() -> None:
         "bytes_per_state": 7.8,
         "warnings": [],
         "trace_property": None,
+        "loop_start": None,
         "trace": [],
     }
     assert json.loads(json.dumps(data)) == data

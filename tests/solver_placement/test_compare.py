@@ -40,9 +40,7 @@ def crowded() -> Cluster:
         Queue("root.idle"),
     )
     tree = QueueTree(Queue("root", maximum=Resources(vcore=90), children=leaves))
-    small = [
-        Application(f"small{i}", "root.a", (TaskGroup("g", 3, Resources(vcore=1)),), i) for i in range(6)
-    ]
+    small = [Application(f"small{i}", "root.a", (TaskGroup("g", 3, Resources(vcore=1)),), i) for i in range(6)]
     heavy = Application("heavy", "root.b", (TaskGroup("workers", 4, Resources(vcore=4, memory=1)),), 9, weight=50)
     running = (RunningPod("r0", "n4", "root.a", Resources(vcore=1, pods=1)),)
     return Cluster(nodes, tree, (*small, heavy), running)
