@@ -305,3 +305,32 @@ def test_room_that_is_given_back_is_seen() -> None:
     event = core.next_decision()
     assert event is not None
     assert (event.application, record.after) == ("y", S.RUNNING)
+
+
+def test_the_line_moves_once_the_asks_of_a_killed_gang_are_released() -> None:
+    """The next application waits for the confirmation of the asks, not for that of the placeholders."""
+    made = cluster((3,), tree(leaf("root.a")), gang("x", "root.a", 4), gang("y", "root.a", 1, submitted=1))
+    core = Core(made)
+    reserve(core, "x", 2)
+    core.submit("y")
+    core.ask_placeholders("y", "g0")
+    record = core.placeholder_timeout("x")
+    for key in record.ask_releases:
+        assert core.next_decision() is None
+        core.confirm_ask_release("x", key)
+    event = core.next_decision()
+    assert event is not None
+    assert event.application == "y"
+    core.apply(event)
+    assert core.applications["x"].state is S.ACCEPTED
+    assert core.check_invariants() == []
+
+
+def test_an_uncordoned_node_is_found_again() -> None:
+    core = one(1)
+    core.cordon("n0")
+    core.submit("x")
+    core.ask_placeholders("x", "g0")
+    assert core.next_decision() is None
+    core.uncordon("n0")
+    assert core.next_decision() is not None
