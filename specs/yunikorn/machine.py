@@ -104,8 +104,8 @@ def _refuse_oversized(m: Machine, s: State) -> None:
 def _submit(m: Machine, s: State) -> None:
     @m.action
     def submit(a: App) -> None:
-        """The application and the asks of all its placeholders reach the core; the first ask makes it Accepted (Y12,
-        Y13)."""
+        """The application, whose placeholderAsk is its size, and the asks of all its placeholders reach the core; the
+        first ask makes it Accepted (Y4, Y12, Y13)."""
         require(_is_next_to_submit(s, a), s.fits_empty_queues(a))
         s.state[a] = AppState.ACCEPTED
         s.asks[a] = s.size[a]
@@ -121,7 +121,7 @@ def _reserve(m: Machine, s: State, policy: Policy, gate: Gate) -> None:
         return s.asks[a] > 0
 
     def may_start(a: App) -> Expr:
-        """The gate looks at an application's first placeholder only; others go on meanwhile (Y8, Y9)."""
+        """The gate looks at an application's first placeholder only."""
         reserves = gate is Gate.RESERVES
         fits = s.fits_leaf(a, s.size[a] + s.leaf_promised(a) if reserves else s.size[a])
         if s.hierarchy:
@@ -130,7 +130,8 @@ def _reserve(m: Machine, s: State, policy: Policy, gate: Gate) -> None:
 
     @m.action
     def allocate_placeholder(a: App, n: Node) -> None:
-        """The core binds a placeholder of a to n, as it would any ask; the application stays Accepted (Y3, Y13)."""
+        """The core binds a placeholder of a to n, as it would any ask; the application stays Accepted. Its first one
+        waits until the gate lets it start; that stops nobody else (Y3, Y8, Y9, Y13)."""
         require(s.state[a] == AppState.ACCEPTED, s.asks[a] > 0, s.timed_out(a) == 0)
         require(s.used(n) < s.capacity[n], s.fits_leaf(a, 1), comes_first(a))
         if s.hierarchy:

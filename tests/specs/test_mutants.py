@@ -1,0 +1,145 @@
+"""Every property of every shipped spec is broken by a mutant that is meant to, in a scope where the spec itself
+holds."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from model.explore import explore
+from model.language import Expr, Machine, PropertyKind, Sort, SpecError, all_, implies, require
+from model.language.mutation import disabled, mutated, with_guard, with_update, without_guard, without_update
+from model.semantics import Semantics
+from model.verdict import Outcome, Verdict
+from specs.gang import gang
+from specs.gang.machine import AppState
+from specs.mutant import Mutant
+from specs.registry import SHIPPED, mutants, spec_function
+
+MUTANTS = {f"{spec}-{m.name}": m for spec in SHIPPED for m in mutants(spec)}
+
+
+@cache
+def base(spec: str, parameters: tuple[tuple[str, object], ...]) -> Verdict:
+    return explore(spec_function(spec)(**dict(parameters)))
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_mutant_breaks_what_it_is_meant_to(name: str) -> None:
+    mutant = MUTANTS[name]
+    assert base(name.split("-")[0], tuple(mutant.parameters.items()))[mutant.violated].outcome is Outcome.HOLDS
+    machine = mutant.make()
+    kind = next(p.kind for p in machine.properties if p.name == mutant.violated)
+    told = explore(machine)[mutant.violated]
+    if kind is PropertyKind.SOMETIMES:
+        assert told.outcome is Outcome.VACUOUS
+    else:
+        assert told.outcome is Outcome.VIOLATED
+        assert told.trace is not None
+        assert Semantics(machine).replay(told.trace) is None
+
+
+@pytest.mark.parametrize("spec", SHIPPED)
+def test_every_property_has_a_mutant(spec: str) -> None:
+    machines = [spec_function(spec)(), *(m.base() for m in mutants(spec))]
+    properties = {p.name for machine in machines for p in machine.properties}
+    assert properties == {m.violated for m in mutants(spec)}
+
+
+@pytest.mark.parametrize("spec", SHIPPED)
+def test_mutants_have_names_and_sources(spec: str) -> None:
+    names = [m.name for m in mutants(spec)]
+    assert len(set(names)) == len(names)
+    assert all(len(m.source) > 10 and m.what for m in mutants(spec))
+
+
+def test_the_quota_of_the_benchmark_is_broken_in_eleven_steps() -> None:
+    mutant = next(m for m in mutants("gang") if m.name == "no_quota")
+    assert mutant.parameters == {"apps": 4, "size": 3, "nodes": 2, "capacity": 4, "quota": 7}
+    trace = explore(mutant.make())["quota_never_exceeded"].trace
+    assert trace is not None
+    assert len(trace) == 11
+
+
+# ---- the edits
+
+
+def size_of(machine: Machine) -> int:
+    return explore(machine).coverage.distinct_states
+
+
+def test_no_edit_changes_nothing() -> None:
+    assert size_of(mutated(gang)) == size_of(gang()) == 144
+
+
+class Thing(Sort):
+    """A thing."""
+
+
+def switch() -> Machine:
+    """One action, and properties that speak of its guard."""
+    m = Machine("switch")
+    m.sort(Thing, 2)
+    on = m.variable("on", Thing, bool, init=False)
+
+    @m.action
+    def turn_on(t: Thing) -> None:
+        require(~on[t])
+        on[t] = True
+
+    @m.always
+    def off_can_be_turned_on() -> Expr:
+        return all_(implies(~on[t], m.enabled(turn_on, t)) for t in Thing)
+
+    @m.always
+    def something_can_happen_until_all_are_on() -> Expr:
+        return all_(on[t] for t in Thing) | m.any_enabled()
+
+    @m.terminal
+    def all_on() -> Expr:
+        return all_(on[t] for t in Thing)
+
+    return m
+
+
+def test_an_edit_is_seen_by_what_speaks_of_the_action() -> None:
+    assert explore(switch()).outcome is Outcome.HOLDS
+    broken = explore(mutated(switch, disabled("turn_on")))
+    assert broken["off_can_be_turned_on"].outcome is Outcome.VIOLATED
+    assert broken["something_can_happen_until_all_are_on"].outcome is Outcome.VIOLATED
+    assert explore(switch()).outcome is Outcome.HOLDS  # nothing of the mutant is left
+
+
+def test_a_replaced_guard_and_a_replaced_value() -> None:
+    wider = with_guard("finish", "AppState.RUNNING", lambda g: g | True)
+    assert explore(mutated(gang, wider)).coverage.actions["finish"] > explore(gang()).coverage.actions["finish"]
+    straight = with_update("submit", "state", lambda _: AppState.KILLED)
+    assert size_of(mutated(gang, straight)) == 4
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (without_guard("allocate", "nonsense"), "0 guards of allocate contain 'nonsense', expected one"),
+        (without_guard("allocate", "<"), "2 guards of allocate contain '<', expected one"),
+        (without_update("submit", "reals"), "submit writes reals 0 times, expected once. It writes: state"),
+        (with_update("submit", "state", lambda _: 3), "submit: state cannot hold 3, which is an integer"),
+        (with_guard("submit", "NEW", lambda _: 3), "takes a boolean"),
+        (disabled("sumbit"), "gang has no action sumbit, so this changes nothing: sumbit never fires"),
+    ],
+)
+def test_an_edit_that_misses_is_an_error(edit: object, message: str) -> None:
+    with pytest.raises(SpecError, match=message.replace(".", r"\.").replace("(", r"\(")):
+        mutated(gang, edit)  # type: ignore[arg-type]
+    assert size_of(gang()) == 144
+
+
+def test_mutants_do_not_nest() -> None:
+    with pytest.raises(SpecError, match="inside another"):
+        mutated(lambda: mutated(gang, disabled("submit")), disabled("finish"))
+
+
+def test_a_mutant_tells_its_fault_in_words() -> None:
+    mutant = Mutant("x", "a reason to be", "p", gang, (disabled("submit"), without_update("replace", "reals")))
+    assert mutant.what == "submit never fires; replace does not write reals"
