@@ -279,7 +279,7 @@ def config_map(name: str = "yunikorn-configs", /, **parts: Any) -> dict[str, Any
 
 
 QUEUES = root("[{name: a}]")
-PACKED = base64.b64encode(gzip.compress(QUEUES.encode())).decode()
+PACKED = base64.b64encode(gzip.compress(QUEUES.encode(), mtime=0)).decode()
 
 
 @pytest.mark.parametrize(
