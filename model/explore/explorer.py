@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from model.explore.liveness import liveness
 from model.explore.lower import Event, EventKind, Program, lower
 from model.explore.native import Native
 from model.explore.possible import OutOfMemory, first_stuck
@@ -132,6 +133,8 @@ class Exploration:
             return self._sometimes(p)
         if p.kind is PropertyKind.POSSIBLE:
             return self._possible(p)
+        if p.kind.is_liveness:
+            return self._undecided(p.name, p.kind.value) or liveness(self.search, self._recovery, p, self._all_states())
         kind = EventKind.STEP if p.kind is PropertyKind.STEP else EventKind.ALWAYS
         return self._universal(p.name, p.kind.value, kind, list(enumerate(p.premises)))
 

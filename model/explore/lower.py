@@ -8,13 +8,14 @@ an `Event`; the search notes the first state, in breadth-first order, at which e
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from model.explore.ground import Graph, Node, equality
 from model.explore.grounding import Environment, Grounder
 from model.explore.intervals import Facts
 from model.explore.layout import Layout, layout_of
-from model.language import Action, Machine, PropertyKind, SpecError, Update
+from model.language import Action, Machine, Property, PropertyKind, SpecError, Update
 from model.semantics import Semantics
 
 MOST_INSTANCES = 50_000
@@ -69,6 +70,17 @@ class Instance:
 
 
 @dataclass(frozen=True, slots=True)
+class LiveClaim:
+    """A liveness property for one combination of its arguments, ``shown`` as "a = app1": whenever ``trigger`` holds,
+    ``goal`` does then or later. Without a trigger: at the start."""
+
+    property: Property
+    shown: str
+    trigger: Node | None
+    goal: Node
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """A machine, ground. Instances whose guard is never true are left out. ``state_events``: number and condition."""
 
@@ -81,6 +93,7 @@ class Program:
     terminal: Node
     initially: Node
     possible: tuple[tuple[str, Node], ...]
+    live: tuple[LiveClaim, ...]
 
     @property
     def actions(self) -> int:
@@ -134,7 +147,17 @@ class _Lowering:
             tuple(
                 (p.name, ground(p.condition, {})) for p in self.machine.properties if p.kind is PropertyKind.POSSIBLE
             ),
+            tuple(self._live_claims()),
         )
+
+    def _live_claims(self) -> Iterator[LiveClaim]:
+        machine, ground = self.machine, self.grounder.ground
+        for p in machine.properties:
+            if p.kind.is_liveness:
+                for env in self.grounder.bindings(p.parameters, {}):
+                    shown = ", ".join(f"{q.name} = {machine.show(q.domain, env[q.uid])}" for q in p.parameters)
+                    trigger = None if p.trigger is None else ground(p.trigger, env)
+                    yield LiveClaim(p, shown, trigger, ground(p.condition, env))
 
     def _check_size(self) -> None:
         for action in self.machine.actions:
@@ -309,4 +332,4 @@ def _flat(parts: list[Node]) -> list[Node]:
     return [x for part in parts for x in (_flat(list(part.args)) if part.op == "and" else [part])]
 
 
-__all__ = ["MOST_INSTANCES", "Event", "EventKind", "Instance", "Program", "Write", "lower"]
+__all__ = ["MOST_INSTANCES", "Event", "EventKind", "Instance", "LiveClaim", "Program", "Write", "lower"]

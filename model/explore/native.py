@@ -10,13 +10,14 @@ from __future__ import annotations
 import ctypes
 import functools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import llvmlite.binding as llvm
 
 from model.explore.emit import expand_text, predicates_text
+from model.explore.ground import Node
 from model.explore.kernels import FUNCTIONS, kernel_text, shared_text
 from model.explore.lower import Program
 
@@ -59,8 +60,9 @@ class Native:
         started = time.perf_counter()
         self.kernels: Final = kernels(program.layout.words, shards, collide)
         after_kernels = time.perf_counter()
-        shared = shared_text(program.layout.words, shards, collide)
-        self._text = "\n\n".join([shared, expand_text(program, shards)])
+        self._program = program
+        self._shared = shared_text(program.layout.words, shards, collide)
+        self._text = "\n\n".join([self._shared, expand_text(program, shards)])
         conditions = [program.initially, *(node for _, node in program.possible)]
         both = "\n\n".join([self._text, predicates_text(program, conditions)])
         engine = _compile(both, _QUICK)
@@ -77,6 +79,12 @@ class Native:
         self.expand: Callable[[int, int, int], int] = _function(engine, "expand", word, word, word, word)
         self.expand_address: int = engine.get_function_address("expand")
 
+    def predicates_of(self, conditions: Sequence[Node]) -> Callable[[int, int, int], None]:
+        """A function like ``predicates`` for at most 64 other ``conditions``, the first one in the lowest bit."""
+        text = "\n\n".join([self._shared, predicates_text(self._program, conditions)])
+        word = ctypes.c_uint64
+        return compiled(text, "predicates", None, word, word, word, level=_QUICK)
+
     def improve(self) -> None:
         """Compile the successor function well. May run in a thread of its own while the quick one is in use."""
         engine = _compile(self._text, _FAST)
@@ -86,6 +94,14 @@ class Native:
 
 def _function(engine: Any, name: str, result: Any, *arguments: Any) -> Any:
     return ctypes.CFUNCTYPE(result, *arguments)(engine.get_function_address(name))
+
+
+def compiled(text: str, name: str, result: Any, *arguments: Any, level: int = _FAST) -> Callable[..., Any]:
+    """The function ``name`` of the module ``text``."""
+    engine = _compile(text, level)
+    found = _function(engine, name, result, *arguments)
+    found.engine = engine  # which owns the code
+    return found  # type: ignore[no-any-return]
 
 
 def _compile(text: str, level: int) -> Any:
@@ -111,4 +127,4 @@ def _compile(text: str, level: int) -> Any:
     return engine
 
 
-__all__ = ["Kernels", "Native", "kernels"]
+__all__ = ["Kernels", "Native", "compiled", "kernels"]

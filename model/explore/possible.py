@@ -13,16 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.explore import context as c
+from model.explore.budget import OutOfMemory
 from model.explore.search import Found, Search
 
 _ROOM = 1 << 14
 _STATES = 1 << 16
 _CHUNK = 1 << 10
 _EDGE_BYTES = 40  # source, target, and the copies made while sorting
-
-
-class OutOfMemory(Exception):
-    """The steps that had to be kept would not fit in the memory budget."""
 
 
 def first_stuck(search: Search, bit: int) -> Found | None:

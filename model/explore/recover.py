@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 
 from model.explore import context as c
@@ -22,20 +25,26 @@ class Recovery:
 
     def trace(self, at: Occurrence) -> Trace:
         """A shortest run to the state ``at``; with an instance, that instance's step, faulty or not, is the last."""
-        path = self._path(at.state)
+        trace = self.along(self.path(at.state))
+        if at.instance is None:
+            return trace
+        last = self._raw(at.state)
+        result = self._semantics.fire(self._semantics.instances[at.instance], last)
+        if isinstance(result, Fault):
+            step = self._step(at.instance, last, result.message)
+        else:
+            step = self._step(at.instance, result)
+        return replace(trace, steps=(*trace.steps, step))
+
+    def along(self, path: Sequence[tuple[Found, int | None]], loop_start: int | None = None) -> Trace:
+        """The run through the states of ``path``, each with the number of the instance that leads to it."""
         states = [self._raw(state) for state, _ in path]
         steps = [
             self._step(instance, state)
             for (_, instance), state in zip(path[1:], states[1:], strict=True)
             if instance is not None
         ]
-        if at.instance is not None:
-            result = self._semantics.fire(self._semantics.instances[at.instance], states[-1])
-            if isinstance(result, Fault):
-                steps.append(self._step(at.instance, states[-1], result.message))
-            else:
-                steps.append(self._step(at.instance, result))
-        return Trace(named_state(self._machine, states[0]), tuple(steps))
+        return Trace(named_state(self._machine, states[0]), tuple(steps), loop_start)
 
     def fault(self, at: Occurrence) -> Fault | None:
         """What the step ``at`` did wrong, if it is a faulty one."""
@@ -51,7 +60,7 @@ class Recovery:
         instance = self._semantics.instances[number]
         return Step(instance.action.name, self._semantics.arguments(instance), named_state(self._machine, raw), fault)
 
-    def _path(self, state: Found) -> list[tuple[Found, int | None]]:
+    def path(self, state: Found) -> list[tuple[Found, int | None]]:
         """States from an initial one to ``state``, each with the number of the instance that leads to it."""
         found: list[tuple[Found, int | None]] = []
         while self._search.depth_of(state) > 0:

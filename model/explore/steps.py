@@ -24,10 +24,6 @@ _INSTANCES = np.uint64((1 << c.INSTANCE_BITS) - 1)
 Numbers = NDArray[np.int64]
 
 
-class OutOfMemory(Exception):
-    """What has to be kept would not fit in the memory budget."""
-
-
 @dataclass(frozen=True, slots=True)
 class Batch:
     """The steps from ``states``: of each the row of its source in ``states``, its target, and its instance."""
@@ -60,6 +56,7 @@ class Steps:
         self._blocks = search.scratch(_ROOM)
         self.offsets: Final[Numbers] = np.concatenate([[0], np.cumsum(search.counts)]).astype(np.int64)
         self.count: Final = search.count
+        self.depth: Final = search.depth
 
     def found(self, number: int) -> Found:
         """The state with this number."""
@@ -114,4 +111,4 @@ class Steps:
             first = last
 
 
-__all__ = ["Batch", "Numbers", "OutOfMemory", "Steps"]
+__all__ = ["Batch", "Numbers", "Steps"]

@@ -107,13 +107,13 @@ def _draw_variables(scope: Scope, most_states: int) -> list[Declared]:
         cells = 1
         for sort in sorts:
             cells *= scope.machine.sorts[sort].size
-        fitting = [d for d in _DOMAINS if len(_values(d)) ** cells <= room]
+        fitting = [d for d in _DOMAINS if len(values_of(d)) ** cells <= room]
         if not fitting or scope.chance(3):
             fitting = [range(2, 3)] if scope.chance(30) else []
         if not fitting:
             continue
         domain = scope.pick(fitting)
-        room //= len(_values(domain)) ** cells
+        room //= len(values_of(domain)) ** cells
         init = _draw_initial(scope, sorts, domain)
         if sorts:
             index: Any = sorts if len(sorts) == 2 else sorts[0]
@@ -126,13 +126,14 @@ def _draw_variables(scope: Scope, most_states: int) -> list[Declared]:
     return found
 
 
-def _values(domain: Any) -> Sequence[Any]:
+def values_of(domain: Any) -> Sequence[Any]:
+    """The values of a domain, in order."""
     return (False, True) if domain is bool else list(domain)
 
 
 def _draw_initial(scope: Scope, sorts: tuple[type[Sort], ...], domain: Any) -> Any:
     """One value; or any of several; or a list with a value or a choice for each element."""
-    values = _values(domain)
+    values = values_of(domain)
 
     def value() -> Any:
         if len(values) > 1 and scope.chance(15):
@@ -152,7 +153,7 @@ def _draw_initial(scope: Scope, sorts: tuple[type[Sort], ...], domain: Any) -> A
 
 def _draw_claims(scope: Scope) -> None:
     machine = scope.machine
-    scope = replace(scope, names={}, actions=tuple(_functions(machine)) if scope.chance(30) else ())
+    scope = replace(scope, names={}, actions=tuple(stand_ins(machine)) if scope.chance(30) else ())
     for kind, percent in (("always", 75), ("step", 35), ("sometimes", 30), ("possible", 25)):
         if scope.chance(percent):
             _declare(machine, kind, f"{kind}1", _CLAIMS[kind](replace(scope, in_step=kind == "step")))
@@ -165,7 +166,7 @@ def _draw_claims(scope: Scope) -> None:
         _declare(machine, "terminal", "may_end", boolean(replace(scope, actions=()), 2))
 
 
-def _functions(machine: Machine) -> list[Callable[..., Any]]:
+def stand_ins(machine: Machine) -> list[Callable[..., Any]]:
     """Stand-ins for the functions that declared the actions, which ``enabled`` takes."""
 
     def stand_in(action: Any) -> Callable[..., Any]:
@@ -186,7 +187,7 @@ def _declare(machine: Machine, kind: str, name: str, term: Term) -> None:
     getattr(machine, kind)(body)
 
 
-def _over_all(scope: Scope, variable: Declared, claim: Callable[[Any], Any]) -> Term:
+def over_all(variable: Declared, claim: Callable[[Any], Any]) -> Term:
     """``claim`` of every cell of ``variable``."""
     names = tuple(f"e{i + 1}" for i in range(len(variable.sorts)))
 
@@ -209,15 +210,15 @@ def _always(scope: Scope) -> Term:
             return lambda symbols: implies(premise(symbols), conclusion(symbols))
         return lambda symbols: implies(premise(symbols), conclusion(symbols) | premise(symbols))
     variable = scope.pick(scope.variables)
-    value = scope.pick(_values(variable.domain)[::-1])
+    value = scope.pick(values_of(variable.domain)[::-1])
     if kind == "not all":
-        every = _over_all(scope, variable, lambda cell: cell == value)
+        every = over_all(variable, lambda cell: cell == value)
         return lambda symbols: negation(every(symbols))
     if kind == "never":
-        return _over_all(scope, variable, lambda cell: cell != value)
+        return over_all(variable, lambda cell: cell != value)
     if isinstance(variable.domain, range):
-        return _over_all(scope, variable, lambda cell: cell < variable.domain.stop)
-    return _over_all(scope, variable, lambda cell: among(cell, *_values(variable.domain)))
+        return over_all(variable, lambda cell: cell < variable.domain.stop)
+    return over_all(variable, lambda cell: among(cell, *values_of(variable.domain)))
 
 
 def _step(scope: Scope) -> Term:
@@ -225,20 +226,20 @@ def _step(scope: Scope) -> Term:
     if scope.chance(65):
         if isinstance(variable.domain, range):
             least = variable.domain.start + scope.chance(25)
-            return _over_all(scope, variable, lambda cell: after(cell) >= least)
-        value = scope.pick(_values(variable.domain))
-        return _over_all(scope, variable, lambda cell: implies(cell == value, (after(cell) == value) | (cell == value)))
+            return over_all(variable, lambda cell: after(cell) >= least)
+        value = scope.pick(values_of(variable.domain))
+        return over_all(variable, lambda cell: implies(cell == value, (after(cell) == value) | (cell == value)))
     if scope.chance(40):
-        return _over_all(scope, variable, lambda cell: after(cell) == cell)
+        return over_all(variable, lambda cell: after(cell) == cell)
     return boolean(scope, 3)
 
 
 def _possible(scope: Scope) -> Term:
     variable = scope.pick(scope.variables)
-    value = scope.pick(_values(variable.domain))
+    value = scope.pick(values_of(variable.domain))
     if scope.chance(30):
         return boolean(scope, 2)
-    return _over_all(scope, variable, lambda cell: cell == value)
+    return over_all(variable, lambda cell: cell == value)
 
 
 def _start(scope: Scope, variable: Declared) -> Term:
