@@ -1,30 +1,43 @@
 """The YuniKorn reference and its spec, side by side: which actions an event of the core is, and what both show of a
 state.
 
-`cluster_for` makes the cluster that a machine's parameters describe: gangs of one task group, every member one unit of
+`subject_for` makes the cluster that a machine's parameters describe: gangs of one task group, every member one unit of
 ``vcore``. `Follower` walks the spec along with a core: each record must be enabled actions of the spec, and afterwards
 the two must show the same. Only this module of `specs` knows `reference`.
 
 The spec asks for a real pod and starts its replacement in one action, the core in two events; the follower takes the
-first as no step and the second as the action. A completed clean-up is the other way round: the core ends an application
+first as no step and the second as the action. In between it counts the ask as unseen: the core shows one more than the
+spec, and runs where the spec still waits. A completed clean-up is the other way round: the core ends an application
 with its last confirmed release, the spec in an action of its own. ``SUBMIT`` alone shows nothing: the spec's
-applications become visible with their asks.
+applications become visible with their asks. Cordons are the reason, which the spec leaves out, why a replacement has to
+go elsewhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from model.language import Machine
-from model.semantics import Fault, Semantics
-from model.trace import Value, named_state
+from model.semantics import Fault, Semantics, State
+from model.trace import NamedState, Value, named_state
 from reference.cluster import Application, Cluster, Node, Queue, QueueTree, Resources, SortPolicy, TaskGroup
-from reference.schedulers.yunikorn import ApplicationState, Core, Event, EventName, Options, Outcome, Record
+from reference.schedulers.yunikorn import (
+    ApplicationState,
+    Core,
+    Environment,
+    Event,
+    EventName,
+    Options,
+    Outcome,
+    Record,
+)
 from reference.schedulers.yunikorn import Gate as CoreGate
+from reference.schedulers.yunikorn import Timers as CoreTimers
 from specs.yunikorn import state as spec
-from specs.yunikorn.parameters import Queues, scope
+from specs.yunikorn.parameters import Queues, Timers, scope
 
 GROUP = "members"
 UNIT = 1000
@@ -78,6 +91,17 @@ def subject_for(machine: Machine) -> Subject:
         ),
     )
     return Subject(cluster, Options(SortPolicy(p["policy"]), p["reject_fair"], CoreGate(p["gate"])))
+
+
+def environment_for(machine: Machine, cordons: int = 1) -> Environment:
+    """What may happen around the core under ``machine``'s timers; ``cordons`` nodes may be cordoned at once, which the
+    spec follows for one.
+
+    The spec's timer of waiting applications is always there: with timers off it is as slow as with slow ones, and only
+    placeholder timeouts are missing (``Follower.may_happen``).
+    """
+    timers = Timers(machine.parameters["timers"])
+    return Environment(CoreTimers.FREE if timers is Timers.FREE else CoreTimers.SLOW, cordons=cordons)
 
 
 def _sizes(value: int | list[int]) -> int | tuple[int, ...]:
@@ -173,17 +197,80 @@ def _released(core: Core, name: str) -> int:
     return sum(count.asked for count in app.groups.values()) - len(app.placeholder_asks) - len(app.placeholders)
 
 
-class Follower:
-    """The spec, walking along with a core."""
+class _Walked:
+    """A machine, asked one state at a time; what was asked before is remembered."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self.semantics = Semantics(machine)
-        (self.state,) = self.semantics.initial_states()
-        self._instances = {
+        (self.initial,) = self.semantics.initial_states()
+        self.instances = {
             (i.action.name, tuple(value for _, value in self.semantics.arguments(i))): i
             for i in self.semantics.instances
         }
+        self._shown: dict[State, NamedState] = {}
+        self._after: dict[tuple[State, Call], State | Fault | None] = {}
+
+    def shown(self, state: State) -> NamedState:
+        """``state`` in the spec's words."""
+        found = self._shown.get(state)
+        if found is None:
+            found = self._shown[state] = named_state(self.machine, state)
+        return found
+
+    def after(self, state: State, call: Call) -> State | Fault | None:
+        """Where ``call`` leads from ``state``; None where it is not enabled or no such action is declared."""
+        if (state, call) not in self._after:
+            instance = self.instances.get(call)
+            enabled = instance is not None and self.semantics.is_enabled(instance, state)
+            self._after[state, call] = self.semantics.fire(instance, state) if instance and enabled else None
+        return self._after[state, call]
+
+
+@functools.lru_cache(maxsize=64)
+def _walked(machine: Machine) -> _Walked:
+    return _Walked(machine)
+
+
+class Follower:
+    """The spec, walking along with a core.
+
+    ``state`` is the spec's raw state, ``unseen`` the real asks per application that the core has and the spec does not
+    see yet. Followers of one machine share what they have worked out.
+    """
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self._walked = _walked(machine)
+        self.state = self._walked.initial
+        self.unseen = dict.fromkeys(machine.sorts[spec.App].names, 0)
+        self._timers = Timers(machine.parameters["timers"])
+
+    def fork(self) -> Follower:
+        """A second follower where this one is."""
+        other = Follower(self.machine)
+        other.state, other.unseen = self.state, dict(self.unseen)
+        return other
+
+    def shown(self) -> NamedState:
+        """What the spec shows now, by cell."""
+        return self._walked.shown(self.state)
+
+    def enabled(self, state: State) -> Iterator[tuple[Call, State]]:
+        """Every enabled action of the spec in ``state``, and the state after it. Divergence at a faulty step."""
+        for call in self._walked.instances:
+            if self._walked.after(state, call) is not None:
+                yield call, self.after(state, call)
+
+    def after(self, state: State, call: Call) -> State:
+        """Where ``call`` leads from ``state``. Divergence where it is not enabled, or its step is a fault."""
+        after = self._walked.after(state, call)
+        shown = f"{call[0]}({', '.join(call[1])})"
+        if after is None:
+            raise Divergence(f"the spec does not enable {shown}")
+        if isinstance(after, Fault):
+            raise Divergence(f"{shown}: {after.message}")
+        return after
 
     def may_happen(self, core: Core, event: Event) -> bool:
         """Whether ``event``, which the core's environment offers, is within what the spec models.
@@ -191,51 +278,62 @@ class Follower:
         The spec submits in order; its shim asks for a real pod when there is a placeholder for it to replace, or late,
         as often as the spec says.
         """
-        mine = [a.name for a in core.cluster.applications]
         match event.name:
             case EventName.SUBMIT | EventName.ASK_PLACEHOLDERS:
+                mine = [a.name for a in core.cluster.applications]
                 earlier = mine[: mine.index(event.application)]
-                shown = named_state(self.machine, self.state)
-                return all(shown[f"state[{b}]"] != spec.AppState.NEW.name for b in earlier)
+                return all(self.shown()[f"state[{b}]"] != spec.AppState.NEW.name for b in earlier)
             case EventName.ASK_REAL:
-                app = core.applications[event.application]
-                if any(not p.marked for p in app.placeholders.values()):
-                    return not app.real_asks or len(app.real_asks) == len(app.unschedulable)
-                return self._enabled(("ask_late", (event.application,)))
+                return self._has_free_placeholder(core, event.application) or self._enabled(
+                    ("ask_late", (event.application,))
+                )
+            case EventName.PLACEHOLDER_TIMEOUT:
+                return self._timers is not Timers.OFF
         return True
 
     def follow(self, core: Core, record: Record) -> list[Call]:
-        """Take the steps that ``record`` is; the steps taken. Divergence if one is not enabled, or the states
-        differ."""
+        """Take the steps that ``record``, the last event of ``core``, is; the steps taken.
+
+        Divergence if one is not enabled, or if the states differ afterwards.
+        """
+        name = record.event.application
         taken = calls(record)
-        if record.event.name is EventName.START_REPLACEMENT and self._takes_pending_ask(core, record):
-            taken = [("replace_pending", args) for _, args in taken]
-        if record.event.name is EventName.ASK_REAL and self._waits_for_replacement(core, record):
-            return []
+        if record.event.name is EventName.ASK_REAL and self._has_free_placeholder(core, name):
+            self.unseen[name] += 1
+            taken = []
+        elif record.event.name is EventName.START_REPLACEMENT:
+            # asks are alike: whichever the core took, the spec takes one that it has not seen, if there is one
+            if self.unseen[name]:
+                self.unseen[name] -= 1
+            else:
+                taken = [("replace_pending", arguments) for _, arguments in taken]
         for call in taken:
-            if not self._enabled(call):
-                raise Divergence(f"{record}: the spec does not enable {call[0]}({', '.join(call[1])})")
-            new = self.semantics.fire(self._instances[call], self.state)
-            if isinstance(new, Fault):
-                raise Divergence(f"{record}: {new.message}")
-            self.state = new
-        shown = named_state(self.machine, self.state)
-        differing = {cell: (shown[cell], value) for cell, value in observed(core).items() if shown[cell] != value}
-        if differing:
-            listed = ", ".join(f"{cell}: spec {a}, core {b}" for cell, (a, b) in differing.items())
-            raise Divergence(f"{record}: {listed}")
+            try:
+                self.state = self.after(self.state, call)
+            except Divergence as error:
+                raise Divergence(f"{record}: {error}") from None
+        self._compare(core, record)
         return taken
 
+    def _compare(self, core: Core, record: Record) -> None:
+        expected = dict(self.shown())
+        for name, unseen in self.unseen.items():
+            if unseen:
+                expected[f"real_asks[{name}]"] = int(expected[f"real_asks[{name}]"]) + unseen
+                if expected[f"state[{name}]"] == spec.AppState.WAITING.name:
+                    expected[f"state[{name}]"] = spec.AppState.RUNNING.name
+        differing = [
+            f"{cell}: spec {expected[cell]}, core {value}"
+            for cell, value in observed(core).items()
+            if expected[cell] != value
+        ]
+        if differing:
+            raise Divergence(f"{record}: {', '.join(differing)}")
+
     def _enabled(self, call: Call) -> bool:
-        instance = self._instances.get(call)
-        return instance is not None and self.semantics.is_enabled(instance, self.state)
+        return self._walked.after(self.state, call) is not None
 
-    def _takes_pending_ask(self, core: Core, record: Record) -> bool:
-        """Whether the replacement is for an ask that the spec shows as pending: the core has one less of them now."""
-        name = record.event.application
-        shown = named_state(self.machine, self.state)[f"real_asks[{name}]"]
-        return shown != len(core.applications[name].real_asks)
-
-    def _waits_for_replacement(self, core: Core, record: Record) -> bool:
-        """Whether the real ask just made has a placeholder to replace: the spec sees it when the replacement starts."""
-        return any(not p.marked for p in core.applications[record.event.application].placeholders.values())
+    def _has_free_placeholder(self, core: Core, name: str) -> bool:
+        """Whether there is a placeholder for one more real ask than those that the spec does not see yet."""
+        unmarked = sum(not p.marked for p in core.applications[name].placeholders.values())
+        return unmarked > self.unseen[name]

@@ -1,166 +1,188 @@
-"""The YuniKorn reference, driven by random events, never leaves the yunikorn spec, and never breaks its own
-invariants."""
+"""What the binding of the YuniKorn reference says of its events, told run by run."""
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
-from hypothesis import event as note
-from hypothesis import settings
-from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    precondition,
-    rule,
-    run_state_machine_as_test,
-)
+from yunikorn_walk import Parameters, machine_for, new_core, parameters
 
-from model.semantics import Semantics
-from reference.schedulers.yunikorn import Core, Environment, Event, EventName, Record, Timers
-from specs.loading import build_spec
-from specs.yunikorn import Gate, Policy, Queues
-from specs.yunikorn import Timers as SpecTimers
-from specs.yunikorn.binding import Divergence, Follower, calls, observed, subject_for
+from reference.schedulers.yunikorn import Event, EventName
+from specs.yunikorn import Gate, Policy, Queues, Timers
+from specs.yunikorn.binding import Divergence, Follower, calls, environment_for, observed
 
-SCOPES = st.one_of(
-    st.fixed_dictionaries(
-        {
-            "apps": st.integers(1, 3),
-            "size": st.integers(1, 3),
-            "nodes": st.integers(1, 2),
-            "capacity": st.integers(1, 3),
-            "quota": st.integers(1, 6),
-            "policy": st.sampled_from(Policy),
-            "reject_fair": st.booleans(),
-            "gate": st.sampled_from(Gate),
-            "queues": st.sampled_from(Queues),
-            "timers": st.sampled_from(SpecTimers),
-        }
+ONE = parameters(apps=1, size=2, nodes=2, capacity=2, quota=2)
+
+RESERVED = [
+    ("submit app1", ""),
+    ("ask_placeholders app1", "submit(app1)"),
+    ("allocate_placeholder app1 node1", "allocate_placeholder(app1, node1)"),
+    ("allocate_placeholder app1 node1", "allocate_placeholder(app1, node1)"),
+]
+
+RUNS: dict[str, tuple[Parameters, list[tuple[str, str]]]] = {
+    "whole life, an ask that the spec sees later": (
+        ONE,
+        [
+            *RESERVED,
+            ("ask_real app1", ""),
+            ("ask_real app1", ""),
+            ("start_replacement app1", "replace(app1, node1)"),
+            ("confirm_release app1", "confirm_on_same_node(app1, node1)"),
+            ("finish_pod app1", "finish_pod(app1, node1)"),  # the core runs on, the spec waits
+            ("start_replacement app1", "replace(app1, node1)"),
+            ("confirm_release app1", "confirm_on_same_node(app1, node1)"),
+            ("finish_pod app1", "finish_pod(app1, node1)"),
+            ("waiting_timeout app1", "complete(app1)"),
+        ],
     ),
-    # half of the draws are the scopes in which gangs meet
-    st.fixed_dictionaries(
-        {
-            "size": st.just(3),
-            "policy": st.sampled_from(Policy),
-            "reject_fair": st.just(False),
-            "gate": st.sampled_from(Gate),
-            "queues": st.sampled_from(Queues),
-            "timers": st.sampled_from(SpecTimers),
-        }
+    "left-over placeholder": (
+        ONE,
+        [
+            *RESERVED,
+            ("ask_real app1", ""),
+            ("start_replacement app1", "replace(app1, node1)"),
+            ("confirm_release app1", "confirm_on_same_node(app1, node1)"),
+            ("finish_pod app1", "finish_pod(app1, node1)"),
+            ("waiting_timeout app1", "clean_up(app1)"),
+            ("confirm_release app1", "confirm_release(app1, node1) complete(app1)"),
+        ],
     ),
-)
-
-TIMEOUTS = (EventName.PLACEHOLDER_TIMEOUT, EventName.WAITING_TIMEOUT)
-ENDINGS = (EventName.WAITING_TIMEOUT, EventName.FINISH_POD, EventName.ASK_REAL)
-SEEN: Counter[str] = Counter()
-
-
-class Side(RuleBasedStateMachine):
-    """A core and the spec that follows it."""
-
-    core: Core
-    follower: Follower
-    environment: Environment
-
-    @initialize(parameters=SCOPES)
-    def start(self, parameters: dict[str, object]) -> None:
-        machine = build_spec("yunikorn", parameters)
-        subject = subject_for(machine)
-        self.core = Core(subject.cluster, subject.options)
-        self.follower = Follower(machine)
-        self.environment = Environment(Timers(machine.parameters["timers"]), cordons=1)
-
-    def possible(self) -> list[Event]:
-        if not hasattr(self, "core"):
-            return []
-        return [e for e in self.core.enabled_events(self.environment) if self.follower.may_happen(self.core, e)]
-
-    @precondition(lambda self: self.possible())
-    @rule(choice=st.integers(0, 2**16))
-    def happen(self, choice: int) -> None:
-        events = self.possible()
-        self.do(events[choice % len(events)], choice)
-
-    @precondition(lambda self: any(e.name not in TIMEOUTS for e in self.possible()))
-    @rule(choice=st.integers(0, 2**16))
-    def go_on(self, choice: int) -> None:
-        """Anything but a timeout: among all events, these would end most runs early."""
-        events = [e for e in self.possible() if e.name not in TIMEOUTS]
-        self.do(events[choice % len(events)], choice)
-
-    @precondition(lambda self: any(e.name in ENDINGS for e in self.possible()))
-    @rule(choice=st.integers(0, 2**16))
-    def wind_down(self, choice: int) -> None:
-        """Pods end, waiting times run out, an ask comes late: seldom drawn one after the other otherwise."""
-        events = [e for e in self.possible() if e.name in ENDINGS]
-        for ending in ENDINGS:
-            preferred = [e for e in events if e.name is ending]
-            if preferred:
-                self.do(preferred[choice % len(preferred)], choice)
-                return
-
-    def do(self, event: Event, choice: int) -> None:
-        record = self.core.apply(event)
-        taken = self.follower.follow(self.core, record)
-        for name, _ in taken:
-            SEEN[name] += 1
-            note(name)
-        if event.name is EventName.ASK_REAL and not taken:
-            # the spec asks and replaces in one action
-            replacements = [
-                e for e in self.core.enabled_events(self.environment)
-                if e.name is EventName.START_REPLACEMENT and e.application == event.application
-            ]  # fmt: skip
-            if replacements:
-                self.do(replacements[choice % len(replacements)], choice)
-
-    @invariant()
-    def the_core_keeps_its_invariants(self) -> None:
-        if hasattr(self, "core"):
-            assert self.core.check_invariants() == []
-
-
-def test_every_event_is_an_enabled_step_of_the_spec() -> None:
-    SEEN.clear()
-    run_state_machine_as_test(Side, settings=settings(max_examples=100, stateful_step_count=50))
-    print("steps of the spec that were taken:", dict(sorted(SEEN.items())))
-    every = {a.name for a in build_spec("yunikorn", {"queues": Queues.TWO_LEAVES}).actions}
-    assert every <= set(SEEN), f"never taken: {sorted(every - set(SEEN))}"
+    "an ask after the clean-up has begun": (
+        ONE,
+        [
+            *RESERVED,
+            ("ask_real app1", ""),
+            ("start_replacement app1", "replace(app1, node1)"),
+            ("confirm_release app1", "confirm_on_same_node(app1, node1)"),
+            ("finish_pod app1", "finish_pod(app1, node1)"),
+            ("waiting_timeout app1", "clean_up(app1)"),
+            ("ask_real app1", "ask_late(app1)"),
+            ("confirm_release app1", "confirm_release(app1, node1)"),
+            ("allocate_real app1 node2", "allocate_real(app1, node2)"),
+            ("finish_pod app1", "finish_pod(app1, node2)"),
+            ("waiting_timeout app1", "complete(app1)"),
+        ],
+    ),
+    "a node that is cordoned does not take its real pod": (
+        ONE,
+        [
+            *RESERVED,
+            ("ask_real app1", ""),
+            ("start_replacement app1", "replace(app1, node1)"),
+            ("cordon node1", ""),
+            ("confirm_release app1", "confirm_on_other_node(app1, node1, node2)"),
+        ],
+    ),
+    "no node takes it, and it is parked again": (
+        parameters(apps=1, size=2, nodes=1, capacity=2, quota=2),
+        [
+            *RESERVED,
+            ("ask_real app1", ""),
+            ("start_replacement app1", "replace(app1, node1)"),
+            ("cordon node1", ""),
+            ("confirm_release app1", "confirm_unschedulable(app1, node1)"),
+            ("ask_real app1", ""),
+            ("start_replacement app1", "replace(app1, node1)"),  # whichever the core takes: the asks are alike
+            ("uncordon node1", ""),
+            ("confirm_release app1", "confirm_on_same_node(app1, node1)"),
+            ("allocate_real app1", "allocate_real(app1, node1)"),
+        ],
+    ),
+    "no node takes it, and it is parked behind the last placeholder": (
+        parameters(apps=1, size=2, nodes=1, capacity=2, quota=2),
+        [
+            *RESERVED,
+            ("ask_real app1", ""),
+            ("start_replacement app1", "replace(app1, node1)"),
+            ("cordon node1", ""),
+            ("confirm_release app1", "confirm_unschedulable(app1, node1)"),
+            ("uncordon node1", ""),
+            ("start_replacement app1", "replace_pending(app1, node1)"),
+            ("confirm_release app1", "confirm_on_same_node(app1, node1)"),
+            ("finish_pod app1", "finish_pod(app1, node1)"),
+            ("waiting_timeout app1", "complete(app1)"),
+        ],
+    ),
+    "half a gang is given up": (
+        ONE,
+        [
+            *RESERVED[:3],
+            ("placeholder_timeout app1", "placeholder_timeout(app1)"),
+            ("confirm_ask_release app1", "confirm_ask_release(app1)"),
+            ("confirm_release app1", "confirm_release(app1, node1)"),
+        ],
+    ),
+    "rejected by size": (
+        parameters(size=(5, 2)),
+        [("submit app1", "reject_oversized(app1)"), ("submit app2", ""), ("ask_placeholders app2", "submit(app2)")],
+    ),
+    "rejected by policy": (
+        parameters(policy=Policy.FAIR),
+        [("submit app1", "reject_fair(app1)"), ("submit app2", "reject_fair(app2)")],
+    ),
+}
 
 
-def test_a_core_that_breaks_a_rule_is_caught() -> None:
-    """The same drive finds a core whose gate lets everybody in, where the spec's gate does not."""
-    machine = build_spec("yunikorn", {"queues": Queues.TWO_LEAVES, "gate": Gate.RESERVES})
-    subject = subject_for(machine)
-    loose = subject_for(build_spec("yunikorn", {"queues": Queues.TWO_LEAVES, "gate": Gate.NONE}))
-    core, follower = Core(subject.cluster, loose.options), Follower(machine)
-    first, second = (a.name for a in subject.cluster.applications)
+@pytest.mark.parametrize("name", RUNS)
+def test_a_run_is_these_steps_of_the_spec(name: str) -> None:
+    given, run = RUNS[name]
+    machine = machine_for(given)
+    core, follower, environment = new_core(machine), Follower(machine), environment_for(machine)
+    for wanted, steps in run:
+        what, *where = wanted.split()
+        event = next(
+            e
+            for e in core.enabled_events(environment)
+            if e.name.value == what and {*where} <= {e.application, e.node} and follower.may_happen(core, e)
+        )
+        taken = follower.follow(core, core.apply(event))
+        assert " ".join(f"{name}({', '.join(arguments)})" for name, arguments in taken) == steps, wanted
+        assert core.check_invariants() == []
 
-    def both(record: Record) -> None:
-        follower.follow(core, record)
 
-    for app in (first, second):
-        both(core.submit(app))
-        both(core.ask_placeholders(app, "members"))
-    both(core.allocate_placeholder(first, "members", "node1"))
-    with pytest.raises(Divergence, match="does not enable allocate_placeholder"):
-        both(core.allocate_placeholder(second, "members", "node2"))
+def test_an_ask_without_a_placeholder_is_outside_the_spec() -> None:
+    machine = machine_for(ONE)
+    core, follower = new_core(machine), Follower(machine)
+    follower.follow(core, core.submit("app1"))
+    follower.follow(core, core.ask_placeholders("app1", "members"))
+    for _ in range(2):
+        follower.follow(core, core.allocate_placeholder("app1", "members", "node1"))
+    for _ in range(2):
+        assert follower.may_happen(core, Event(EventName.ASK_REAL, "app1", "members"))
+        assert follower.follow(core, core.ask_real("app1", "members")) == []
+    assert not follower.may_happen(core, Event(EventName.ASK_REAL, "app1", "members"))
+    with pytest.raises(Divergence, match=r"real_asks\[app1\]: spec 2, core 3"):
+        follower.follow(core, core.ask_real("app1", "members"))
+
+
+def test_a_core_with_another_gate_is_told() -> None:
+    """Two leaves under one quota: this core lets everybody in, the spec's gate does not."""
+    machine = machine_for(parameters(queues=Queues.TWO_LEAVES, gate=Gate.RESERVES))
+    core = new_core(machine_for(parameters(queues=Queues.TWO_LEAVES, gate=Gate.NONE)))
+    follower = Follower(machine)
+    for app in ("app1", "app2"):
+        follower.follow(core, core.submit(app))
+        follower.follow(core, core.ask_placeholders(app, "members"))
+    follower.follow(core, core.allocate_placeholder("app1", "members", "node1"))
+    with pytest.raises(Divergence, match=r"does not enable allocate_placeholder\(app2, node2\)"):
+        follower.follow(core, core.allocate_placeholder("app2", "members", "node2"))
+
+
+def test_timers_off_leave_the_waiting_timer() -> None:
+    machine = machine_for(parameters(timers=Timers.OFF))
+    follower, core = Follower(machine), new_core(machine)
+    assert not follower.may_happen(core, Event(EventName.PLACEHOLDER_TIMEOUT, "app1"))
+    assert follower.may_happen(core, Event(EventName.WAITING_TIMEOUT, "app1"))
 
 
 def test_what_the_core_shows_is_what_the_spec_shows_at_the_start() -> None:
-    machine = build_spec("yunikorn", {})
-    core = Core(subject_for(machine).cluster, subject_for(machine).options)
-    cells = {Semantics(machine).machine.show_cell(c) for c in machine.cells()}
+    machine = machine_for(parameters())
+    cells = {machine.show_cell(c) for c in machine.cells()}
     hidden = {c for c in cells if c.startswith("late[")}
-    assert set(observed(core)) == cells - hidden
+    assert hidden
+    assert set(observed(new_core(machine))) == cells - hidden
 
 
 def test_a_submission_alone_is_no_step() -> None:
-    machine = build_spec("yunikorn", {})
-    subject = subject_for(machine)
-    core = Core(subject.cluster, subject.options)
+    core = new_core(machine_for(parameters()))
     assert calls(core.submit("app1")) == []
     assert calls(core.ask_placeholders("app1", "members")) == [("submit", ("app1",))]
