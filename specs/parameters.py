@@ -47,7 +47,9 @@ def parameters_of(function: Callable[..., Machine]) -> list[Parameter]:
     """The parameters of a spec function. ParameterError for one without a default or of a type that text cannot
     give."""
     try:
-        hints = typing.get_type_hints(function)
+        # without "return", whose Machine a typed file may import under TYPE_CHECKING only
+        annotations = {n: a for n, a in function.__annotations__.items() if n != "return"}
+        hints = typing.get_type_hints(types.SimpleNamespace(__annotations__=annotations), function.__globals__)
     except (NameError, TypeError, SyntaxError) as error:
         raise ParameterError(f"{function.__name__}: a parameter's annotation cannot be read: {error}") from None
     found: list[Parameter] = []
