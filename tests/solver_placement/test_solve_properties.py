@@ -25,7 +25,21 @@ from solver_placement.reduction import reduce_cluster
 
 EXACT = ["auto", "patterns", "nodes"]
 INEXACT = sorted(set(METHODS) - set(EXACT))
-tiny = clusters(max_nodes=3, max_apps=4, max_groups=2, max_members=3)
+
+
+def twins(cluster: Cluster) -> Cluster:
+    """Every node and every gang twice: what is alike is then counted, and counts are above 1."""
+    pods = tuple(replace(p, name=f"{p.name}{t}", node=f"{p.node}{t}") for p in cluster.running for t in "xy")
+    return replace(
+        cluster,
+        nodes=tuple(replace(n, name=f"{n.name}{twin}") for n in cluster.nodes for twin in "xy"),
+        applications=tuple(replace(a, name=f"{a.name}{twin}") for a in cluster.applications for twin in "xy"),
+        running=pods,
+    )
+
+
+alike = clusters(max_nodes=2, max_apps=2, max_groups=1, max_members=3).map(twins)
+tiny = clusters(max_nodes=3, max_apps=4, max_groups=2, max_members=3) | alike
 
 
 @pytest.mark.parametrize("method", EXACT)
