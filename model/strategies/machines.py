@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -72,15 +73,25 @@ def machines(draw: DrawFn, most_states: int = 1_000) -> Machine:
     scope = Scope(draw, machine, (), ())
     for sort in (App, Node, Queue)[: draw(st.sampled_from((1, 2, 2, 3)))]:
         kind = scope.pick(("plain", "symmetric", "ordered"))
-        size = draw(st.sampled_from((2, 1, 2, 3, 3, 3, 3)))
+        size = draw(st.sampled_from((1, 2, 2, 2, 3, 3, 3, 3, 3, 3)))
         machine.sort(sort, size, symmetric=kind == "symmetric", ordered=kind == "ordered")
     scope = replace(scope, tables=tuple(_draw_tables(scope)), one_way=scope.chance(30))
     scope = replace(scope, variables=tuple(_draw_variables(scope, most_states)))
-    for i in range(min(5, len(scope.variables) + draw(st.sampled_from((1, 0, 1, 2, 2, 3))))):
-        focus = scope.variables[i] if i < len(scope.variables) else scope.pick(scope.variables)
-        draw_action(scope, f"act{i + 1}", focus)
+    for i in range(5):
+        # an action for each variable, most often, and some more
+        if not scope.span(lambda i=i: _draw_action(scope, i, 96 if i < len(scope.variables) else 65)):  # type: ignore[misc]
+            break
     _draw_claims(scope)
     return machine
+
+
+def _draw_action(scope: Scope, number: int, percent: int) -> bool:
+    """Draw the action of this number, from 0; the first always, others with this chance. Whether it was drawn."""
+    if number and not scope.chance(percent):
+        return False
+    further = scope.pick(range(5)) if scope.chance(30) else 0
+    draw_action(scope, f"act{number + 1}", scope.variables[(number + further) % len(scope.variables)])
+    return True
 
 
 def _draw_tables(scope: Scope) -> list[Table[Any]]:
@@ -99,31 +110,40 @@ def _draw_variables(scope: Scope, most_states: int) -> list[Declared]:
     """Variables whose domains multiply to at most ``most_states``."""
     room = most_states
     found: list[Declared] = []
-    wanted = scope.draw(st.sampled_from((2, 1, 2, 2, 3, 3, 3, 3, 4, 5)))
-    for name in ("x", "y", "z", "s", "t"):
-        if len(found) >= wanted and (most_states // room > 60 or scope.chance(20)):
+    for number, name in enumerate(("x", "y", "z", "s", "t")):
+        # a small space asks for more variables
+        percent = (100, 90, 65, 45, 30)[number] if most_states // room > 60 else 97
+        drawn = scope.span(lambda: _draw_variable(scope, name, room, percent if found else 100))  # noqa: B023
+        if drawn is None:
             break
-        sorts = tuple(scope.pick(scope.sorts) for _ in range(scope.pick((1, 1, 1, 0, 2, 1, 2))))
-        cells = 1
-        for sort in sorts:
-            cells *= scope.machine.sorts[sort].size
-        fitting = [d for d in _DOMAINS if len(values_of(d)) ** cells <= room]
-        if not fitting or scope.chance(3):
-            fitting = [range(2, 3)] if scope.chance(30) else []
-        if not fitting:
-            continue
-        domain = scope.pick(fitting)
-        room //= len(values_of(domain)) ** cells
-        init = _draw_initial(scope, sorts, domain)
-        if sorts:
-            index: Any = sorts if len(sorts) == 2 else sorts[0]
-            handle: Any = scope.machine.variable(name, index, domain, init=init)
-        else:
-            handle = scope.machine.scalar(name, domain, init=init)
-        found.append(Declared(handle, name, sorts, domain))
-    if not found:
-        found.append(Declared(scope.machine.scalar("x", bool, init=False), "x", (), bool))
+        variable, size = drawn
+        room //= size
+        found.append(variable)
     return found
+
+
+def _draw_variable(scope: Scope, name: str, room: int, percent: int) -> tuple[Declared, int] | None:
+    """A variable with at most ``room`` combinations of values, and how many it has; None if there shall be no more."""
+    if not scope.chance(percent):
+        return None
+    sorts = tuple(scope.pick(scope.sorts) for _ in range(scope.pick((1, 1, 1, 0, 2, 1, 2))))
+    cells = _cells(scope, sorts)
+    fitting = [d for d in _DOMAINS if len(values_of(d)) ** cells <= room]
+    if not fitting:
+        sorts, cells = (), 1
+        fitting = [d for d in _DOMAINS if len(values_of(d)) <= room] or [range(2, 3)]
+    domain = range(2, 3) if scope.chance(2) else scope.pick(fitting)
+    init = _draw_initial(scope, sorts, domain)
+    if sorts:
+        index: Any = sorts if len(sorts) == 2 else sorts[0]
+        handle: Any = scope.machine.variable(name, index, domain, init=init)
+    else:
+        handle = scope.machine.scalar(name, domain, init=init)
+    return Declared(handle, name, sorts, domain), len(values_of(domain)) ** cells
+
+
+def _cells(scope: Scope, sorts: tuple[type[Sort], ...]) -> int:
+    return math.prod(scope.machine.sorts[s].size for s in sorts)
 
 
 def values_of(domain: Any) -> Sequence[Any]:

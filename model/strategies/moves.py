@@ -61,13 +61,16 @@ def draw_action(scope: Scope, name: str, variable: Declared) -> None:
     if len(sorts) < 2 and scope.chance(20):
         sorts = (*sorts, scope.pick(scope.sorts))
     parameters = dict(zip(PARAMETERS, sorts, strict=False))
-    draft = Draft(replace(scope, names=parameters), careful=not scope.chance(10))
+    draft = Draft(replace(scope, names=parameters), careful=not scope.chance(12))
     if scope.chance(25):
         _draw_choice(draft)
     draft.focus = variable
     for _ in range(scope.draw(st.sampled_from((1, 1, 1, 2)))):
         scope.pick((_step,) if scope.one_way else _MOVES)(draft)
     if not draft.writes and not draft.loops:
+        _assign(draft)
+    if not draft.careful and scope.chance(40):
+        draft.focus = variable
         _assign(draft)
     if scope.chance(8):
         draft.guards.append(boolean(draft.scope, 2))

@@ -7,6 +7,7 @@ in scope) goes through the public language, inside the body that the language re
 from __future__ import annotations
 
 import enum
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, TypeVar
@@ -79,6 +80,14 @@ def _index(symbols: Symbols, names: Sequence[str]) -> Any:
     return symbols[names[0]] if len(names) == 1 else tuple(symbols[n] for n in names)
 
 
+_PERCENT = st.integers(0, 99)
+
+
+@functools.cache
+def _below(count: int) -> st.SearchStrategy[int]:
+    return st.integers(0, count - 1)
+
+
 @dataclass(frozen=True, eq=False)
 class Scope:
     """What a term may speak of: the machine's declarations, and the symbols of sorts and of ranges in scope."""
@@ -101,11 +110,15 @@ class Scope:
 
     def pick(self, options: Sequence[T]) -> T:
         """One of ``options``; earlier ones are simpler."""
-        return options[self.draw(st.integers(0, len(options) - 1))]
+        return options[self.draw(_below(len(options)))]
 
     def chance(self, percent: int) -> bool:
         """True for about ``percent`` in a hundred; False is simpler."""
-        return self.draw(st.integers(0, 99)) >= 100 - percent
+        return self.draw(_PERCENT) >= 100 - percent
+
+    def span(self, make: Callable[[], T]) -> T:
+        """What ``make`` draws, marked as one piece: Hypothesis shrinks a list of pieces by leaving some out."""
+        return self.draw(st.builds(make))
 
     def fresh(self) -> str:
         """A name for a bound variable."""
