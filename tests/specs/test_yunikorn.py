@@ -67,8 +67,8 @@ def test_the_table_tells_what_is_found(parameters: str) -> None:
         "size=3,5",
         "apps=1",
         "size=2,1 queues=two_leaves gate=reserves timers=free nodes=1",
-        pytest.param("(default)", marks=pytest.mark.slow),
-        pytest.param("queues=two_leaves", marks=pytest.mark.slow),
+        "size=2 nodes=1 quota=2 queues=two_leaves gate=none",  # violated
+        pytest.param("(default)", marks=[pytest.mark.slow, pytest.mark.timeout(1200)]),
     ],
 )
 def test_the_golden_interpreter_agrees(parameters: str) -> None:
