@@ -81,7 +81,7 @@ def test_the_explorer_agrees_and_the_machines_are_worth_it(capsys: pytest.Captur
 
 @pytest.mark.slow
 def test_the_explorer_agrees_on_thousands(capsys: pytest.CaptureFixture[str]) -> None:
-    found = explored_all(4_000, 2_000, check_agreement)
+    found = explored_all(2_500, 600, check_agreement)
     with capsys.disabled():
         shares = show(found)
     assert shares["one_write_per_cell violated"] > 0
