@@ -36,11 +36,14 @@ ROW_BITS: Final = 12
 ROWS: Final = 1 << ROW_BITS  # most states that are expanded in one call
 INSTANCE_BITS: Final = 32 - ROW_BITS
 
-# Words that threads share: how many have arrived at barriers, the address of a function that lets others run, then one
-# status per thread.
-ARRIVED: Final = 0
-YIELD: Final = 8
-STATUS: Final = 16
+# Words that all threads of a search share.
+ARRIVED: Final = 0  # how many threads have arrived at barriers
+YIELD: Final = 8  # address of a function that lets other threads run
+LEVELS: Final = 9  # address of the levels begun: for each the states of all shards before it
+LEVEL_COUNT: Final = 10  # how many were
+LEVEL_MOST: Final = 11  # begin at most so many; 0: only up to each shard's END
+STOP: Final = 12  # begin none once so many states were expanded, or if one has so many states
+STATUS: Final = 16  # one status per thread
 STATUS_STRIDE: Final = 8
 
 

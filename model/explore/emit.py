@@ -15,23 +15,21 @@ from typing import Final
 from model.explore import context as c
 from model.explore import plan
 from model.explore.blocks import Region, signed
-from model.explore.decide import decide
+from model.explore.decide import Branch, decide
 from model.explore.ground import Node
 from model.explore.lower import Instance, Program
 from model.explore.routing import route
 
 _DEADLOCK, _RANGE, _WRITE = 0, 1, 2
-# A function larger than this is cut into parts: the time that good code takes to generate grows faster than its size.
-_PART = 4000
 _SHARED = "ptr %ctx, ptr %row, i64 %i, i64 %row.n, ptr %seen, ptr %fired, ptr %out, ptr %enabled"
 
 
 class _Writer:
     """Writes the text of one planned function."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, parts: list[list[Branch]]) -> None:
         self.program: Final = program
-        self.planner: Final = plan.Planner(program)
+        self.planner: Final = plan.Planner(program, parts)
         self.done: list[str] = []
         self._count = 0
 
@@ -89,6 +87,9 @@ class _Writer:
             case plan.Produce(instance=instance):
                 words = [self._word(k, instance, region) for k in range(self.program.layout.words)]
                 region.lines.append(route(words, "%row.n", str(instance.number)))
+                # A block of its own: the time that code takes to generate grows faster than a block's size.
+                after = self._new("next")
+                self._close(region, f"br label %{after}", after)
             case plan.Stuck(body=body):
                 inside, after = self._new("stuck"), self._new("next")
                 name = self._new("%any")
@@ -236,24 +237,36 @@ def _load_state(words: int) -> list[str]:
     return lines
 
 
+def _part_text(program: Program, number: int, branches: list[Branch], parts: list[list[Branch]]) -> str:
+    """A function for ``branches``, which a larger one calls."""
+    writer = _Writer(program, parts)
+    writer.planner.branches(writer.planner.root, branches)
+    return "\n".join(
+        [
+            f"define internal void @part{number}({_SHARED}) noinline {{",
+            "entry:",
+            *_load_state(program.layout.words),
+            "br label %state",
+            *writer.write("exit"),
+            "exit:",
+            "ret void",
+            "}",
+        ]
+    )
+
+
 def expand_text(program: Program, shards: int) -> str:
     """The function ``expand``, and the functions of its parts."""
     words = program.layout.words
-    writer = _Writer(program)
+    parts: list[list[Branch]] = []
+    writer = _Writer(program, parts)
     planner = writer.planner
     planner.events(planner.root, program.state_events, -1)
+    planner.branches(planner.root, decide(program.graph, program.instances))
     functions: list[str] = []
-    groups = plan.parts(decide(program.graph, program.instances), _PART)
-    for number, group in enumerate(groups):
-        if len(groups) == 1:
-            planner.branches(planner.root, group)
-            continue
-        part = _Writer(program)
-        part.planner.branches(part.planner.root, group)
-        planner.add(planner.root, plan.Part(number))
-        head = f"define internal void @part{number}({_SHARED}) noinline {{"
-        body = ["entry:", *_load_state(words), "br label %state", *part.write("exit")]
-        functions.append("\n".join([head, *body, "exit:", "ret void", "}"]))
+    # Writing a part may add further ones.
+    for number, part in enumerate(parts):
+        functions.append(_part_text(program, number, part, parts))
     stuck = planner.below(planner.root)
     planner.add(stuck, plan.Alarm(((_DEADLOCK, program.graph.no(program.terminal)),), -1))
     planner.add(planner.root, plan.Stuck(stuck))
@@ -316,7 +329,7 @@ def expand_text(program: Program, shards: int) -> str:
 
 def predicates_text(program: Program, conditions: Sequence[Node]) -> str:
     """The function ``predicates``: ``conditions`` of each of ``count`` packed states, at most 64, as bits of a word."""
-    writer = _Writer(program)
+    writer = _Writer(program, [])
     writer.planner.add(writer.planner.root, plan.Bits(tuple(conditions)))
     return "\n".join(
         [

@@ -100,10 +100,8 @@ class Exploration:
     @property
     def _depths(self) -> NDArray[np.int64]:
         """The distances shard by shard."""
-        starts = np.array(self.search.starts)
-        return np.concatenate(
-            [np.searchsorted(starts[:, s], np.arange(n), side="right") - 1 for s, n in enumerate(self.search.counts)]
-        )
+        columns = zip(self.search.starts.columns, self.search.counts, strict=True)
+        return np.concatenate([np.searchsorted(np.array(c), np.arange(n), side="right") - 1 for c, n in columns])
 
     @property
     def _order(self) -> NDArray[np.int64]:

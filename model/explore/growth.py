@@ -30,15 +30,23 @@ class Growth:
         self._most: Final = most_states
         self._row: Final = shards[0].row_bytes
         self._final: str | None = None
+        # The most states that a shard will ever have, once everything is final.
+        self._last = [_NEVER] * len(shards)
         self.peak = 0
+        self.marks = 0
         if self._share() < max(s.most for s in shards):
             self._final = self._memory_words()
+            self._settle()
         self.update()
 
     @property
     def memory(self) -> int:
-        """Bytes in use now."""
-        return sum(s.fixed_bytes + s.count * self._row for s in self._shards)
+        """Bytes in use now; ``marks`` are those that the search keeps besides states, tables and buffers."""
+        return self._fixed + sum(s.count for s in self._shards) * self._row
+
+    @property
+    def _fixed(self) -> int:
+        return self.marks + sum(s.fixed_bytes for s in self._shards)
 
     @property
     def limit(self) -> int:
@@ -49,6 +57,11 @@ class Growth:
     def dropped(self) -> bool:
         """Whether states were found that there was no room for."""
         return any(s.block.words[c.DROPPED] for s in self._shards)
+
+    @property
+    def final(self) -> bool:
+        """Whether states may be dropped from now on."""
+        return self._final is not None or self._left() == 0
 
     @property
     def tight(self) -> bool:
@@ -74,33 +87,34 @@ class Growth:
 
     def _share(self) -> int:
         """The most states that each shard may have within the memory budget, tables as they are."""
-        return max(0, self.limit - sum(s.fixed_bytes for s in self._shards)) // self._row // len(self._shards)
+        limit = self.limit
+        # Some is left for marks that are still to come.
+        return max(0, limit - limit // 256 - self._fixed) // self._row // len(self._shards)
 
     def prepare(self, number: int, more: int) -> None:
         """Make room for ``more`` states in shard ``number``, no more than a round can add, as far as budgets allow."""
         shard = self._shards[number]
         while self._final is None and shard.count + more > self._room(shard):
             self.grow()
-        shard.block.words[c.LIMIT] = min(self._hard(shard), shard.count + self._left())
+        shard.block.words[c.LIMIT] = min(self._last[number], shard.count + self._left())
 
     def update(self) -> None:
         """Tell compiled code where the arrays are, when to come back, and how many states there may be."""
         left, tables = self._left(), [s.table.address for s in self._shards]
-        for shard in self._shards:
+        if self._final is not None:
+            share = self._share()
+            self._last = [max(s.count, min(last, share)) for s, last in zip(self._shards, self._last, strict=True)]
+        for shard, last in zip(self._shards, self._last, strict=True):
             words = shard.block.words
             words[c.STATES], words[c.TABLE], words[c.BITS] = shard.rows.address, shard.table.address, shard.bits
             words[c.TABLES : c.TABLES + len(tables)] = tables
-            words[c.LIMIT] = self._hard(shard) if left else shard.count
+            words[c.LIMIT] = last if left else shard.count
             room = _NEVER if self._final is not None or not left else self._room(shard)
             words[c.PAUSE] = min(room, shard.count + left // len(self._shards)) if left else _NEVER
 
     def _room(self, shard: Shard) -> int:
         """States up to which ``shard`` needs no growth."""
         return min(shard.capacity, shard.limit_of_table, max(shard.count, self._share()))
-
-    def _hard(self, shard: Shard) -> int:
-        """The most states that ``shard`` can ever have, as long as this is known."""
-        return _NEVER if self._final is None else min(shard.capacity, int(FULL * (1 << shard.bits)))
 
     # ---- growth
 
@@ -115,10 +129,11 @@ class Growth:
                 if self._final is None and shard.count + shard.most > shard.capacity:
                     # Room that is not used costs nothing, so this may be more than the budget has left.
                     shard.rows.grow(2 * shard.rows.size)
-            if self._final is not None:
-                self._fit_to_budget()
+            if self._final is not None and self._last[0] == _NEVER:
+                self._settle()
         except MemoryError:
             self._final = self._memory_words()
+            self._last = [min(s.capacity, int(FULL * (1 << s.bits))) for s in self._shards]
         self.update()
 
     def _grow_tables(self) -> None:
@@ -138,11 +153,12 @@ class Growth:
             self._kernels.rehash(shard.block.address)
             shard.table, shard.bits = larger, bits
 
-    def _fit_to_budget(self) -> None:
-        """Give the states what the budget leaves for them, once nothing else will grow."""
-        for shard in self._shards:
-            most = max(shard.count, min(self._share(), int(FULL * (1 << shard.bits))))
-            shard.rows.grow(max(1, most) * self._row)
+    def _settle(self) -> None:
+        """Give the states what the budget leaves for them, now that nothing else will grow."""
+        share = self._share()
+        self._last = [max(s.count, min(share, int(FULL * (1 << s.bits)))) for s in self._shards]
+        for shard, last in zip(self._shards, self._last, strict=True):
+            shard.rows.grow(max(1, last) * self._row)
 
 
 __all__ = ["MOST_BITS", "Growth"]

@@ -447,7 +447,8 @@ def run_text(words: int, shards: int) -> str:
     ``blocks`` points to the addresses of all shards' blocks. Returns 0 when every shard of every thread is done, 1 when
     one has to grow. In a round each thread first expands some states of each of its shards, then takes into each of its
     shards the records that all threads wrote for it, in the order of the shards that they come from: so what is found,
-    and its order, does not depend on the number of threads.
+    and its order, does not depend on the number of threads. A single thread goes on with further levels if it is told
+    how many: a deep graph of small levels would else spend its time in Python.
     """
     block = [
         "%{0}.slot = getelementptr i64, ptr %blocks, i64 %{0}.n",
@@ -500,6 +501,26 @@ def run_text(words: int, shards: int) -> str:
         "%gather.new = or i64 %gather.old, %gather.s",
         "store i64 %gather.new, ptr %all",
     ]
+    deepen = [
+        *(line.format("deep") for line in block),
+        *word("d.n", "deep", c.COUNT),
+        *word("d.next", "deep", c.NEXT),
+        "%d.left = sub i64 %d.n, %d.next",
+        "%left.old = load i64, ptr %left",
+        "%left.new = add i64 %left.old, %d.left",
+        "store i64 %left.new, ptr %left",
+        "%expanded.old = load i64, ptr %expanded",
+        "%expanded.new = add i64 %expanded.old, %d.next",
+        "store i64 %expanded.new, ptr %expanded",
+        "%d.log = getelementptr i64, ptr %log, i64 %deep.n",
+        "store i64 %d.n, ptr %d.log",
+    ]
+    begin = [
+        *(line.format("begin") for line in block),
+        *word("b.n", "begin", c.COUNT),
+        f"%b.end.slot = getelementptr i64, ptr %begin, i64 {c.END}",
+        "store i64 %b.n, ptr %b.end.slot",
+    ]
     step = [
         *(line.format("step") for line in block),
         *word("s.next", "step", c.NEXT),
@@ -530,12 +551,14 @@ def run_text(words: int, shards: int) -> str:
             "define i64 @run(ptr %blocks, i64 %low, i64 %high, ptr %shared, i64 %threads, i64 %me) {",
             "entry:",
             "%all = alloca i64",
+            "%left = alloca i64",
+            "%expanded = alloca i64",
             f"%statuses = getelementptr i64, ptr %shared, i64 {c.STATUS}",
             f"%mine.o = mul i64 %me, {c.STATUS_STRIDE}",
             "%mine = getelementptr i64, ptr %statuses, i64 %mine.o",
             "br label %round",
             "round:",
-            "%goal = phi i64 [ 0, %entry ], [ %goal.b, %end.round ]",
+            "%goal = phi i64 [ 0, %entry ], [ %goal.b, %end.round ], [ %goal.a, %begun ]",
             "%goal.a = add i64 %goal, %threads",
             "%goal.b = add i64 %goal.a, %threads",
             "store i64 0, ptr %mine",
@@ -566,6 +589,35 @@ def run_text(words: int, shards: int) -> str:
             ),
             "br label %round",
             "idle.end:",
+            f"%most.slot = getelementptr i64, ptr %shared, i64 {c.LEVEL_MOST}",
+            "%most = load i64, ptr %most.slot",
+            f"%number.slot = getelementptr i64, ptr %shared, i64 {c.LEVEL_COUNT}",
+            "%number = load i64, ptr %number.slot",
+            "%may = icmp ult i64 %number, %most",
+            "br i1 %may, label %may.deepen, label %done",
+            "may.deepen:",
+            f"%levels.slot = getelementptr i64, ptr %shared, i64 {c.LEVELS}",
+            "%levels = load ptr, ptr %levels.slot",
+            f"%log.o = mul i64 %number, {shards}",
+            "%log = getelementptr i64, ptr %levels, i64 %log.o",
+            "store i64 0, ptr %left",
+            "store i64 0, ptr %expanded",
+            *loop("deep", "0", str(shards), deepen, "may.deepen", "deepened"),
+            f"%stop.slot = getelementptr i64, ptr %shared, i64 {c.STOP}",
+            "%stop = load i64, ptr %stop.slot",
+            "%left.all = load i64, ptr %left",
+            "%expanded.all = load i64, ptr %expanded",
+            "%would = add i64 %left.all, %expanded.all",
+            "%any = icmp ne i64 %left.all, 0",
+            "%small = icmp ult i64 %would, %stop",
+            "%go.on = and i1 %any, %small",
+            "br i1 %go.on, label %go.deeper, label %done",
+            "go.deeper:",
+            "%number.up = add i64 %number, 1",
+            "store i64 %number.up, ptr %number.slot",
+            *loop("begin", "0", str(shards), begin, "go.deeper", "begun"),
+            "br label %round",
+            "done:",
             "ret i64 0",
             "grow:",
             "ret i64 1",

@@ -15,6 +15,9 @@ from model.explore.decide import Branch, Fire, Switch, When
 from model.explore.ground import Node
 from model.explore.lower import Instance, Program
 
+# Lines of text of a function, roughly: the time that good code takes to generate grows faster than a function's size.
+_PART = 4000
+
 Events: TypeAlias = tuple[tuple[int, Node], ...]
 
 
@@ -113,10 +116,14 @@ Step: TypeAlias = Alarm | Hope | Note | Test | Cases | Count | Sound | Produce |
 
 
 class Planner:
-    """Builds the steps of one function, from its root region down."""
+    """Builds the steps of one function, from its root region down.
 
-    def __init__(self, program: Program) -> None:
+    A function that would grow too large leaves branches to others: they are appended to ``parts``, to be planned later.
+    """
+
+    def __init__(self, program: Program, parts: list[list[Branch]]) -> None:
         self._program: Final = program
+        self._parts: Final = parts
         self.placement: Final = Placement(program.graph, program.layout)
         self.root: Final = Body(Region(None))
 
@@ -142,8 +149,17 @@ class Planner:
             self.add(inside, Note(hopes, instance))
             self.add(body, Hope(hopes, inside))
 
-    def branches(self, body: Body, branches: Iterable[Branch]) -> None:
+    def branches(self, body: Body, branches: Sequence[Branch]) -> None:
         """A decision tree."""
+        groups = _groups(branches)
+        for group in groups:
+            if len(groups) == 1 or len(group) == 1:
+                self._inline(body, group)
+            else:
+                self.add(body, Part(len(self._parts)))
+                self._parts.append(group)
+
+    def _inline(self, body: Body, branches: Iterable[Branch]) -> None:
         for branch in branches:
             match branch:
                 case When(condition=condition, body=inside):
@@ -187,21 +203,22 @@ def _uses(step: Step) -> Sequence[Node]:
             return ()
 
 
-def parts(branches: Sequence[Branch], most: int) -> list[list[Branch]]:
-    """``branches`` in groups of a size (of text, roughly) of at most ``most``, unless a single branch is larger."""
+def _groups(branches: Sequence[Branch]) -> list[list[Branch]]:
+    """``branches`` in groups that are not too large for a function, unless they are a single branch."""
     groups: list[list[Branch]] = []
     room = 0
     for branch in branches:
         size = _size(branch)
         if not groups or size > room:
             groups.append([])
-            room = most
+            room = _PART
         groups[-1].append(branch)
         room -= size
     return groups
 
 
 def _size(branch: Branch) -> int:
+    """Roughly, the lines of text."""
     match branch:
         case Fire(instance=i):
             return 30 + 8 * (len(i.writes) + len(i.events) + len(i.conjuncts))
@@ -227,5 +244,4 @@ __all__ = [
     "Step",
     "Stuck",
     "Test",
-    "parts",
 ]

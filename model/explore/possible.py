@@ -18,7 +18,7 @@ from model.explore.search import Found, Search
 
 _ROOM = 1 << 14
 _STATES = 1 << 16
-_CHUNK = 1 << 10
+_CHUNK = 1 << 12
 _EDGE_BYTES = 40  # source, target, and the copies made while sorting
 
 
@@ -78,15 +78,21 @@ class _Spread:
             first = last
 
     def sweep(self) -> None:
-        """Mark what leads to marked states, from the last level to the first."""
-        starts = [*self._search.starts, self._search.counts]
-        for level in range(len(starts) - 2, -1, -1):
-            for shard, states in enumerate(s.states for s in self._search.shards):
-                low, high = starts[level][shard], starts[level + 1][shard]
-                for first in range(low + (high - low - 1) // _CHUNK * _CHUNK, low - 1, -_CHUNK):
-                    marks = self.marks[shard][first : min(first + _CHUNK, high)]
-                    for to, rows, targets in self._steps(shard, states[first : first + len(marks)]):
-                        marks[rows[self.marks[to][targets] != 0]] = 1
+        """Mark what leads to marked states, from the last level to the first; levels are taken together while small."""
+        starts, high = self._search.starts, self._search.counts
+        for level in range(len(starts) - 1, -1, -1):
+            low = starts[level]
+            if sum(high) - sum(low) >= _CHUNK or level == 0:
+                self._sweep(low, high)
+                high = low
+
+    def _sweep(self, low: tuple[int, ...], high: tuple[int, ...]) -> None:
+        """Mark what leads to marked states, of the states from ``low`` to ``high`` in each shard."""
+        for shard, states in enumerate(s.states for s in self._search.shards):
+            for first in range(low[shard], high[shard], _CHUNK):
+                marks = self.marks[shard][first : min(first + _CHUNK, high[shard])]
+                for to, rows, targets in self._steps(shard, states[first : first + len(marks)]):
+                    marks[rows[self.marks[to][targets] != 0]] = 1
 
     def follow(self, spare: int) -> None:
         """Mark the rest of what leads to marked states; the steps kept for it take at most ``spare`` bytes."""

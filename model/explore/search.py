@@ -8,7 +8,6 @@ threads.
 
 from __future__ import annotations
 
-import bisect
 import ctypes
 import threading
 import time
@@ -24,11 +23,14 @@ from model.explore.growth import Growth
 from model.explore.initial import initial_batches
 from model.explore.lower import Program
 from model.explore.native import Native
-from model.explore.shard import Block, Shard
+from model.explore.shard import Block, Rows, Shard
 
 _CHUNK = 1 << 14
 _ROOM = 256
 _FIRST_BITS = 12
+_LEVELS = 1 << 10
+# A batch smaller than this is not worth a second thread.
+_ALONE = 1 << 11
 _PROGRESS_SECONDS = 0.1
 
 
@@ -93,7 +95,8 @@ class Search:
         self.limits: Final = limits
         self.shards: Final = [Shard(program, native.shards, room, first_bits) for _ in range(native.shards)]
         self.first: dict[int, Occurrence] = {}
-        self.starts: list[tuple[int, ...]] = [(0,) * native.shards]
+        self.starts: Final = Rows(native.shards)
+        self.starts.append((0,) * native.shards)
         self.budget: str | None = None
         self.seconds = 0.0
         self._report = progress
@@ -101,9 +104,11 @@ class Search:
         self._blocks = np.array([s.block.address for s in self.shards], np.int64)
         self._shared = np.zeros(c.STATUS + c.STATUS_STRIDE * self._threads, np.int64)
         self._shared[c.YIELD] = _yield_address()
+        self._levels = np.zeros((_LEVELS, native.shards), np.int64)
+        self._shared[c.LEVELS] = self._levels.ctypes.data
         # Parallel: from mark i on, parents from numbers _parents[i] found states from numbers _children[i].
-        self._parents: list[tuple[int, ...]] = []
-        self._children: list[tuple[int, ...]] = []
+        self._parents: Final = Rows(native.shards)
+        self._children: Final = Rows(native.shards)
         self._lost: int | None = None
         self._improving: threading.Thread | None = None
         self._started = self._reported = 0.0
@@ -143,8 +148,8 @@ class Search:
 
     @property
     def memory(self) -> int:
-        """Bytes in use now: states, tables, buffers, marks."""
-        return self.growth.memory + 2 * len(self._parents) * (56 + 8 * len(self.shards))
+        """Bytes in use now: states, tables, buffers, levels, marks."""
+        return self.growth.memory
 
     @property
     def peak_memory(self) -> int:
@@ -153,7 +158,7 @@ class Search:
 
     def depth_of(self, state: Found) -> int:
         """Steps of a shortest path to ``state``."""
-        return bisect.bisect_right(self.starts, state.number, key=lambda start: start[state.shard]) - 1
+        return self.starts.last_at_most(state.shard, state.number)
 
     @property
     def depth(self) -> int:
@@ -173,11 +178,13 @@ class Search:
         return len(self.starts) - 2
 
     def parents_of(self, state: Found) -> list[range]:
-        """For each shard numbers of states; one of all these leads, on a shortest path, to ``state``, not an initial
-        one."""
-        mark = bisect.bisect_right(self._children, state.number, key=lambda counts: counts[state.shard]) - 1
+        """For each shard numbers of states; one of them leads to ``state``, not an initial one, on a shortest path."""
+        mark = self._children.last_at_most(state.shard, state.number)
         ends = self._parents[mark + 1] if mark + 1 < len(self._parents) else self.expanded
-        return [range(a, b) for a, b in zip(self._parents[mark], ends, strict=True)]
+        # A mark may cover several levels.
+        depth = self.depth_of(state)
+        nearer = zip(self._parents[mark], ends, self.starts[depth - 1], self.starts[depth], strict=True)
+        return [range(max(first, low), min(last, high)) for first, last, low, high in nearer]
 
     def scratch(self, room: int = 0) -> list[Block]:
         """Blocks of its own over this search's states and tables, to look things up with."""
@@ -233,9 +240,12 @@ class Search:
         """Expand some states of the level; grow if there is need."""
         self._parents.append(self.expanded)
         self._children.append(self.counts)
-        ends = self.starts[-1]
-        for shard, end in zip(self.shards, ends, strict=True):
-            shard.block.words[c.END] = min(end, shard.expanded + _CHUNK // len(self.shards))
+        self.growth.marks = 2 * self._parents.nbytes + self.starts.nbytes
+        if self.growth.final:
+            self.growth.update()
+        ends, expanded = self.starts[-1], self._parents[-1]
+        for shard, end, first in zip(self.shards, ends, expanded, strict=True):
+            shard.block.words[c.END] = min(end, first + _CHUNK // len(self.shards))
             shard.block.words[c.EXPAND] = self.native.expand_address
         must_grow = self._run_exactly() if self.growth.tight else self._run_threads(helpers)
         if self.growth.dropped and self._lost is None:
@@ -252,19 +262,28 @@ class Search:
         self._tell()
 
     def _run_threads(self, helpers: ThreadPoolExecutor | None) -> bool:
-        """Let compiled code run to the END of each shard; whether it came back because something has to grow."""
-        self._shared[c.ARRIVED] = 0
-        share = len(self.shards) // self._threads
-        run, blocks, shared = self.native.kernels.run, self._blocks.ctypes.data, self._shared.ctypes.data
+        """Let compiled code run to the END of each shard, or some levels on; whether something has to grow."""
+        ends = [int(s.block.words[c.END]) for s in self.shards]
+        expanded = sum(self._parents[-1])
+        alone = helpers is None or sum(ends) - expanded < _ALONE
+        shared = self._shared
+        shared[c.ARRIVED] = shared[c.LEVEL_COUNT] = 0
+        shared[c.LEVEL_MOST] = _LEVELS if alone and tuple(ends) == self.starts[-1] and not self.growth.final else 0
+        shared[c.STOP] = expanded + (_CHUNK if helpers is None else _ALONE)
+        threads = 1 if alone else self._threads
+        share = len(self.shards) // threads
+        run, blocks = self.native.kernels.run, self._blocks.ctypes.data
 
         def part(me: int) -> int:
-            last = len(self.shards) if me == self._threads - 1 else (me + 1) * share
-            return run(blocks, me * share, last, shared, self._threads, me)
+            last = len(self.shards) if me == threads - 1 else (me + 1) * share
+            return run(blocks, me * share, last, shared.ctypes.data, threads, me)
 
-        others = [helpers.submit(part, me) for me in range(1, self._threads)] if helpers is not None else []
+        others = [helpers.submit(part, me) for me in range(1, threads)] if helpers is not None else []
         answer = part(0)
         for other in others:
             other.result()
+        for level in self._levels[: shared[c.LEVEL_COUNT]].tolist():
+            self.starts.append(level)
         return bool(answer)
 
     def _run_exactly(self) -> bool:

@@ -3,6 +3,9 @@ with."""
 
 from __future__ import annotations
 
+import array
+import bisect
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import numpy as np
@@ -33,8 +36,8 @@ class Block:
         self.seen = np.zeros(len(program.events) // 64 + 1, np.uint64)
         self.fired = np.zeros(program.actions, np.int64)
         self.log = np.zeros((len(program.events) + 1, c.LOG_WORDS), np.int64)
-        for slot, array in ((c.GUESSES, self.guesses), (c.SEEN, self.seen), (c.FIRED, self.fired), (c.LOG, self.log)):
-            self.words[slot] = array.ctypes.data
+        for slot, used in ((c.GUESSES, self.guesses), (c.SEEN, self.seen), (c.FIRED, self.fired), (c.LOG, self.log)):
+            self.words[slot] = used.ctypes.data
         self.words[c.ROOM] = room
         self.words[c.MOST] = shards * records
         for s in range(shards):
@@ -58,8 +61,38 @@ class Block:
         return self.buffers[shard, : used // (8 * self.record_words)]
 
 
+class Rows:
+    """A growing list of rows with one integer per shard, 8 bytes each."""
+
+    def __init__(self, shards: int) -> None:
+        self.columns: Final = [array.array("q") for _ in range(shards)]
+
+    def append(self, row: Iterable[int]) -> None:
+        """Add a row."""
+        for column, value in zip(self.columns, row, strict=True):
+            column.append(value)
+
+    def __len__(self) -> int:
+        return len(self.columns[0])
+
+    def __getitem__(self, index: int) -> tuple[int, ...]:
+        return tuple(column[index] for column in self.columns)
+
+    def __iter__(self) -> Iterator[tuple[int, ...]]:
+        return zip(*self.columns, strict=True)
+
+    def last_at_most(self, shard: int, value: int) -> int:
+        """The index of the last row whose entry for ``shard`` is at most ``value``; entries never decrease."""
+        return bisect.bisect_right(self.columns[shard], value) - 1
+
+    @property
+    def nbytes(self) -> int:
+        """Memory, without what the lists keep in reserve."""
+        return 8 * len(self) * len(self.columns)
+
+
 class Shard:
-    """States, table and block of one shard."""
+    """States, table and block of one shard. ``bits``: log2 of the table's slots, at least 5 (two buckets)."""
 
     def __init__(self, program: Program, shards: int, room: int, bits: int) -> None:
         self.block: Final = Block(program, shards, room)
@@ -105,4 +138,4 @@ class Shard:
         return self.rows.view(self.count * words).reshape(self.count, words)
 
 
-__all__ = ["FULL", "LOAD", "Block", "Shard"]
+__all__ = ["FULL", "LOAD", "Block", "Rows", "Shard"]
