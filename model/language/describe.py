@@ -177,7 +177,8 @@ class _Writer:
             for expr in early[id(update)]:
                 if id(expr) not in names and not any(s.uid in bound for s in free_symbols(expr)):
                     name = _fresh("before", {*self.taken, *names.values()})
-                    yield f"{name} = {self.bare(expr, names)}"
+                    now = ".now" if isinstance(expr, Read) and not expr.indices else ""
+                    yield f"{name} = {self.bare(expr, names)}{now}"
                     names = {**names, id(expr): name}
         for loop, group in itertools.groupby(
             updates, lambda u: u.binders[depth].uid if len(u.binders) > depth else None

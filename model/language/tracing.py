@@ -81,9 +81,10 @@ class Recording:
         """Remember a read of a variable that this body wrote before; ``+=`` takes its own read back."""
         written = next((u for u in self.updates if u.variable is variable), None)
         if written is not None:
+            how = "" if variable.sorts else f" (old = {variable.name}.now)"
             message = (
                 f"{variable.name} is read after it was written at line {written.at.line}; reads see the state before "
-                "the step, so read it first, or write it with +="
+                f"the step, so read it first{how}, or write it with +="
             )
             self.late_reads[id(read)] = (read, SpecError(message, where()))
 

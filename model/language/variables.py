@@ -139,7 +139,10 @@ class Variable(_NoValue, VariableBase, Generic[I]):
 
 
 class Scalar(VariableBase, Expr):
-    """A variable that is one cell: read by its name, written in an action with ``x.next = e`` or ``x.next += e``."""
+    """A variable that is one cell: read by its name, written in an action with ``x.next = e`` or ``x.next += e``.
+
+    A Python name for it (``old = x``) is the variable, read where ``old`` is used; ``old = x.now`` reads it here.
+    """
 
     __slots__ = ()
 
@@ -155,6 +158,11 @@ class Scalar(VariableBase, Expr):
 
     def __isub__(self, _: Operand) -> NoReturn:
         raise SpecError(f"{self.name} is a variable; write {self.name}.next -= ...", where())
+
+    @property
+    def now(self) -> Expr:
+        """The value before the step, read at this point: for a name that is used after ``x`` is written."""
+        return self._read(())
 
     @property
     def next(self) -> Expr:

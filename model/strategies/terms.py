@@ -55,7 +55,7 @@ class Declared:
 
     def read(self, symbols: Symbols, names: Sequence[str]) -> Any:
         """The cell that the symbols of these names tell."""
-        return self.handle if not names else self.handle[_index(symbols, names)]
+        return self.handle.now if not names else self.handle[_index(symbols, names)]
 
     def write(self, symbols: Symbols, names: Sequence[str], value: Operand) -> None:
         """``x[...] = value``, or ``x.next = value``."""

@@ -6,6 +6,7 @@ import pytest
 from mistakes import App, Color, Mistakes, Node, State, check_mistake, small
 
 from model.language import Expr, after, all_, choose, implies, ite, require, sum_, when
+from model.language.describe import describe
 
 mistakes = Mistakes()
 LATE = "is read after it was written at line"
@@ -65,6 +66,17 @@ def scalar_read_after_write() -> None:
     def act(a: App) -> None:
         s.clock.next = 1
         s.tasks[a] = s.clock + 1  # ERR
+
+
+@mistakes(f"clock {LATE}", "so read it first (old = clock.now)")
+def scalar_by_another_name_after_write() -> None:
+    s = small()
+
+    @s.m.action
+    def act(a: App) -> None:
+        old = s.clock
+        s.clock.next = 1
+        s.tasks[a] = old  # ERR
 
 
 @mistakes(f"clock {LATE}")
@@ -497,6 +509,20 @@ def test_values_read_before_the_writes_swap() -> None:
         s.tasks[b] = mine
 
     assert [repr(u.value) for u in s.m.actions[0].updates] == ["tasks[b]", "tasks[a]"]
+
+
+def test_scalars_read_before_the_writes_swap() -> None:
+    s = small()
+    other = s.m.scalar("other", Color, init=Color.GREEN)
+
+    @s.m.action
+    def swap() -> None:
+        mine, theirs = s.mode.now, other.now
+        s.mode.next = theirs
+        other.next = mine
+
+    assert [repr(u.value) for u in s.m.actions[0].updates] == ["other", "mode"]
+    assert "before = mode.now" in [line.strip() for line in describe(s.m).splitlines()]
 
 
 def test_additions_read_their_own_cell_only() -> None:
