@@ -55,6 +55,7 @@ class Steps:
         self._search = search
         self._blocks = search.scratch(_ROOM)
         self.offsets: Final[Numbers] = np.concatenate([[0], np.cumsum(search.counts)]).astype(np.int64)
+        self._offsets: Final[list[int]] = self.offsets.tolist()
         self.count: Final = search.count
         self.depth: Final = search.depth
 
@@ -69,14 +70,15 @@ class Steps:
 
     def at_depth(self, depth: int) -> Numbers:
         """The states at this depth, in order of number."""
-        starts = [*self._search.starts, self._search.counts]
-        ranges = zip(self.offsets.tolist(), starts[depth], starts[depth + 1], strict=False)
-        return np.concatenate([np.arange(first + low, first + high) for first, low, high in ranges])
+        starts = self._search.starts
+        ends = starts[depth + 1] if depth + 1 < len(starts) else self._search.counts
+        ranges = zip(self._offsets, starts[depth], ends, strict=False)
+        return np.concatenate([np.arange(first + low, first + high) for first, low, high in ranges if low < high])
 
     def word_of(self, predicates: Callable[[int, int, int], None]) -> Iterator[tuple[int, NDArray[np.uint64]]]:
         """What ``predicates`` says of all states, part by part: the first state of the part, and one word for each."""
         bits = np.empty(_STATES, np.uint64)
-        for offset, shard in zip(self.offsets.tolist(), self._search.shards, strict=False):
+        for offset, shard in zip(self._offsets, self._search.shards, strict=False):
             for first in range(0, shard.count, _STATES):
                 part = shard.states[first : first + _STATES]
                 predicates(part.ctypes.data, len(part), bits.ctypes.data)
@@ -98,10 +100,12 @@ class Steps:
             block.words[c.STATES] = states.ctypes.data
             last = native.expand(block.address, first, min(len(states), first + c.ROWS))
             block.words[c.STATES] = real
-            lower: list[NDArray[np.uint64]] = []
-            targets: list[Numbers] = []
+            lower: list[NDArray[np.uint64]] = [np.zeros(0, np.uint64)]
+            targets: list[Numbers] = [np.zeros(0, np.int64)]
             for to, target in enumerate(self._blocks):
                 records = block.records(to)
+                if not len(records):
+                    continue
                 native.kernels.find(target.address, records.ctypes.data, len(records))
                 lower.append(records[:, -1] & _LOW)
                 targets.append(target.guesses[: len(records)].astype(np.int64) + self.offsets[to])
