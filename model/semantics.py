@@ -202,6 +202,8 @@ class Semantics:
             if named_state(self.machine, result) != step.state:
                 return f"step {number}: {step.call} leads to another state"
             state = result
+        if trace.loop_start is not None and not 0 <= trace.loop_start <= len(trace):
+            return f"the loop starts after step {trace.loop_start}, and the trace has {len(trace)} steps"
         states = [trace.initial, *(step.state for step in trace.steps)]
         if trace.loop_start is not None and states[trace.loop_start] != states[-1]:
             return f"the loop does not close: the last state is not the one after step {trace.loop_start}"

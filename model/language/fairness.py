@@ -28,15 +28,20 @@ if TYPE_CHECKING:
     from model.language.machine import Action
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Each:
     """An action with parameters of which every combination of values is meant separately; see `each`."""
 
     action: Action
     parameters: tuple[Symbol, ...]
 
+    def __repr__(self) -> str:
+        some = self.parameters if len(self.parameters) < len(self.action.parameters) else ()
+        names = [self.action.name, *(f'"{p.name}"' for p in some)]
+        return f"each({', '.join(names)})"
 
-@dataclass(frozen=True, slots=True, eq=False)
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Fairness:
     """What runs are assumed to do about any of ``actions``, for each combination of values of ``apart`` separately.
 
@@ -50,14 +55,10 @@ class Fairness:
     at: Location
     progress: bool = False
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         if self.progress:
             return f"progress of {', '.join(a.name for a in self.actions)}"
-        inside = self.actions[0].name
-        if self.apart:
-            whole = len(self.apart) == len(self.actions[0].parameters)
-            names = "" if whole else "".join(f', "{p.name}"' for p in self.apart)
-            inside = f"each({inside}{names})"
+        inside = repr(Each(self.actions[0], self.apart)) if self.apart else self.actions[0].name
         return f"{'strong' if self.strong else 'weak'}({inside})"
 
 
