@@ -155,7 +155,7 @@ def every_action() -> set[str]:
 
 def test_every_event_is_an_enabled_step_of_the_spec() -> None:
     SEEN.clear()
-    run_state_machine_as_test(Side, settings=settings(max_examples=60, stateful_step_count=40))
+    run_state_machine_as_test(Side, settings=settings(max_examples=50, stateful_step_count=40))
     print("steps of the spec that were taken:", dict(sorted(SEEN.items())))
     assert every_action() <= set(SEEN), f"never taken: {sorted(every_action() - set(SEEN))}"
 
@@ -163,6 +163,6 @@ def test_every_event_is_an_enabled_step_of_the_spec() -> None:
 @pytest.mark.slow
 def test_every_event_is_an_enabled_step_of_the_spec_in_any_scope() -> None:
     SEEN.clear()
-    run_state_machine_as_test(AnyScope, settings=settings(max_examples=1500, stateful_step_count=80))
+    run_state_machine_as_test(AnyScope, settings=settings(max_examples=300, stateful_step_count=60))
     print("steps of the spec that were taken:", dict(sorted(SEEN.items())))
     assert every_action() <= set(SEEN), f"never taken: {sorted(every_action() - set(SEEN))}"

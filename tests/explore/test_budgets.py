@@ -1,4 +1,4 @@
-"""What runs out, and what is then said: budgets for states, memory and time; stopping at the first violation; progress."""
+"""What runs out and what is then said: states, memory, time; stopping at the first violation; progress; threads."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_no_memory_at_all() -> None:
 
 
 def test_possible_needs_memory_too() -> None:
-    machine = line(40_000)
+    machine = line(10_000)
     whole = Exploration(machine)
     assert whole.verdict["arriving"].outcome is Outcome.HOLDS
     verdict = Exploration(machine, max_memory=whole.search.peak_memory + 1000).verdict
@@ -158,13 +158,13 @@ def test_a_time_limit() -> None:
 
 
 def test_stop_at_the_first_violation() -> None:
-    stopped = explore(line(40_000, violated_at=100), stop_at_first=True)
+    stopped = explore(line(10_000, violated_at=100), stop_at_first=True)
     assert (stopped["below"].outcome, len(stopped["below"].trace or ())) == (Outcome.VIOLATED, 100)
     assert stopped["arrives"].outcome is Outcome.UNKNOWN
     assert stopped["arrives"].how.startswith("stopped at the first violation; ")
     assert not stopped.coverage.complete
     assert stopped.coverage.distinct_states < 4000
-    on = explore(line(40_000, violated_at=100))
+    on = explore(line(10_000, violated_at=100))
     assert (on["below"].outcome, on["beyond"].outcome) == (Outcome.VIOLATED, Outcome.VIOLATED)
     assert len(on["beyond"].trace or ()) == 102
     assert on["arrives"].outcome is Outcome.HOLDS

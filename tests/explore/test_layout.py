@@ -58,7 +58,9 @@ def test_fields_fill_words_without_gaps_where_they_fit() -> None:
 
 def test_a_state_that_is_too_large_is_refused_with_its_line() -> None:
     assert layout_of(cells_of([range(2**33)] * MOST_WORDS)).words == MOST_WORDS
-    with pytest.raises(SpecError, match=rf"test_layout\.py:\d+: .*more than {MOST_WORDS} words.*x{MOST_WORDS} is the first"):
+    with pytest.raises(
+        SpecError, match=rf"test_layout\.py:\d+: .*more than {MOST_WORDS} words.*x{MOST_WORDS} is the first"
+    ):
         layout_of(cells_of([range(2**33)] * (MOST_WORDS + 1)))
 
 

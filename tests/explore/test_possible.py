@@ -26,15 +26,15 @@ def graph_machine(size: int, edges: dict[int, list[int]], goals: list[list[int]]
             return ite(x >= 0, target, 0)
 
         def step() -> None:
-            require(among(x, -1, *(node for node, to in edges.items() if len(to) > k)))  # noqa: B023
-            x.next = follow()  # noqa: B023
+            require(among(x, -1, *(node for node, to in edges.items() if len(to) > k)))
+            x.next = follow()
 
         step.__name__ = f"step{k}"
         m.action(step)
     for number, goal in enumerate(goals):
 
         def possible() -> Expr:
-            return among(x, -1, *goal)  # noqa: B023
+            return among(x, -1, *goal)
 
         possible.__name__ = f"goal{number}"
         m.possible(possible)

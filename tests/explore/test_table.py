@@ -40,7 +40,11 @@ class Table:
 
     def connect(self) -> None:
         words = self.shard.block.words
-        words[c.STATES], words[c.TABLE], words[c.BITS] = self.shard.rows.address, self.shard.table.address, self.shard.bits
+        words[c.STATES], words[c.TABLE], words[c.BITS] = (
+            self.shard.rows.address,
+            self.shard.table.address,
+            self.shard.bits,
+        )
         words[c.TABLES] = words[c.TABLE]
 
     def records(self, states: NDArray[np.uint64]) -> NDArray[np.uint64]:
