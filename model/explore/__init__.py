@@ -2,7 +2,7 @@
 
 The way of a machine through here, file by file: `grounding` unrolls its expressions into `ground` nodes, `lower`
 makes instances and events of them, `layout` packs its states into words, `decide` orders the guards, `emit` writes
-the successor function as LLVM text (values placed by `blocks`), `kernels` adds the hash table, `native` compiles
+the successor function as LLVM text (values placed by `blocks`), `table` and `rounds` are the search, `native` compiles
 both, `search` runs them level by level within budgets, `possible` follows steps backwards, `recover` turns state
 numbers into traces, and `explorer` says what all that means.
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from model.explore import context as c
-from model.explore.kernels import BUCKET
 from model.explore.lower import lower
 from model.explore.memory import Array
 from model.explore.native import Kernels, kernels
 from model.explore.shard import Shard
+from model.explore.table import BUCKET
 from model.language import Machine
 
 ROOM = 64
