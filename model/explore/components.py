@@ -161,10 +161,11 @@ def strong_components(
     """The component of each node, and how many there are.
 
     The edges of node v lead to ``targets[offsets[v]:offsets[v + 1]]``. Only edges between nodes of equal ``label``
-    count; nodes with a negative one are left out and get component -1.
+    count; nodes with a negative one are left out and get component -1. ``label`` may go on behind the last node:
+    targets there, whose labels are negative, stand for what is not in the graph.
     """
     n = len(offsets) - 1
-    index, component = np.zeros(n, np.int32), np.full(n, -1, np.int32)
+    index, component = np.zeros(n, np.int32), np.full(len(label), -1, np.int32)
     low, calls, stack = (np.empty(n, np.int32) for _ in range(3))
     following = np.empty(n, np.int64)
     arrays = (offsets, targets, label, index, low, following, calls, stack, component)

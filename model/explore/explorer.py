@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import time
 from collections.abc import Callable
@@ -9,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from model.explore.liveness import liveness
+from model.explore.liveness import Liveness
 from model.explore.lower import Event, EventKind, Program, lower
 from model.explore.native import Native
 from model.explore.possible import OutOfMemory, first_stuck
@@ -132,7 +133,7 @@ class Exploration:
         if p.kind is PropertyKind.POSSIBLE:
             return self._possible(p)
         if p.kind.is_liveness:
-            return self._undecided(p.name, p.kind.value) or liveness(self.search, self._recovery, p, self._all_states())
+            return self._undecided(p.name, p.kind.value) or self._liveness.verdict(p)
         kind = EventKind.STEP if p.kind is PropertyKind.STEP else EventKind.ALWAYS
         return self._universal(p.name, p.kind.value, kind, list(enumerate(p.premises)))
 
@@ -149,6 +150,10 @@ class Exploration:
                 return PropertyVerdict(name, kind, Outcome.VACUOUS, f"premise never true: {premise!r}")
         steps = event in (EventKind.STEP, EventKind.RANGE, EventKind.WRITE)
         return PropertyVerdict(name, kind, Outcome.HOLDS, self._all_transitions() if steps else self._all_states())
+
+    @functools.cached_property
+    def _liveness(self) -> Liveness:
+        return Liveness(self.search, self._recovery, self._all_states())
 
     def _sometimes(self, p: Property) -> PropertyVerdict:
         found = self._first(Event(EventKind.SOMETIMES, p.name))

@@ -1,189 +1,148 @@
 """``eventually`` and ``leads_to``: is there a fair run that goes on forever without what is claimed?
 
-For each combination of the property's arguments: the region where such a run can be (`region`), the parts of it where
-a fair run can go round forever (`fair`), the nearest of these to the start, and a loop in it (`lasso`). What fairness
-and violation mean is said by `model.semantics_liveness`.
+A run goes round in the cycles of the state graph (`core`, found once for all claims) or stays somewhere. For each
+property and each combination of its arguments: where fair runs can do that without the goal (`fair`), the nearest such
+place that a run can come to (`region`), and a loop there (`lasso`). What fairness and violation mean is said by
+`model.semantics_liveness`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from model.explore.budget import Budget, OutOfMemory, OutOfTime
-from model.explore.fair import FairGraph
-from model.explore.ground import Node
+from model.explore.core import Bits, Core, Demanded, Flags, Masks, demanded_of, smallest
+from model.explore.fair import FairParts, enabled_in
 from model.explore.lasso import Loop
 from model.explore.lower import LiveClaim
 from model.explore.recover import Recovery
-from model.explore.region import Demanded, Flags, Masks, Region
-from model.explore.search import Found, Search
-from model.explore.steps import Numbers, Steps
+from model.explore.region import Region
+from model.explore.search import Search
+from model.explore.steps import Steps
 from model.language import Property
 from model.semantics import Semantics
-from model.semantics_liveness import Demand, demands
+from model.semantics_liveness import demands
 from model.trace import Trace
 from model.verdict import Outcome, PropertyVerdict
 
-_MOST_CONDITIONS = 64
-_WORD = 64
+_MOST_CLAIMS = 32  # two conditions each, in one word
 
 
 @dataclass(frozen=True, slots=True)
 class _Violation:
-    """A run that violates a claim, and its arguments in words."""
+    """A run that violates a claim: its trace, the steps before its loop, and the claim's arguments in words."""
 
     trace: Trace
+    stem: int
     shown: str
 
-    @property
-    def stem(self) -> int:
-        """Steps before the loop."""
-        return self.trace.loop_start if self.trace.loop_start is not None else len(self.trace)
 
+class Liveness:
+    """Answers for the liveness properties of a complete ``search``, at most 64; ``of`` are its states in words: "all 12
+    states"."""
 
-def liveness(search: Search, recovery: Recovery, p: Property, of: str) -> PropertyVerdict:
-    """The answer for a liveness property of a complete ``search``; ``of`` are the states in words: "all 12 states"."""
-    return _Liveness(search, recovery).verdict(p, of)
-
-
-class _Liveness:
-    def __init__(self, search: Search, recovery: Recovery) -> None:
+    def __init__(self, search: Search, recovery: Recovery, of: str) -> None:
         self._search: Final = search
         self._recovery: Final = recovery
+        self._of: Final = of
         self._steps: Final = Steps(search)
-        self._semantics: Final = Semantics(search.program.machine)
+        machine = search.program.machine
+        instances = Semantics(machine).instances
+        self._properties: Final = [p for p in machine.properties if p.kind.is_liveness]
+        self._demanded: Final[list[Demanded]] = [
+            demanded_of(demands(machine, instances, p.fairness), len(instances)) for p in self._properties
+        ]
+        self._budget: Final = Budget(search)
+        self._core: Core | None = None
 
-    def verdict(self, p: Property, of: str) -> PropertyVerdict:
-        kind = p.kind.value
+    def verdict(self, p: Property) -> PropertyVerdict:
+        """The answer for ``p``."""
+        try:
+            return self._verdict(p)
+        except (OutOfMemory, OutOfTime) as out:
+            limit = self._search.limits.seconds
+            what = "memory" if isinstance(out, OutOfMemory) else f"time limit of {limit:g} s"
+            how = f"{what} ran out while fair runs were looked for in {self._of}"
+            return PropertyVerdict(p.name, p.kind.value, Outcome.UNKNOWN, how)
+
+    def _verdict(self, p: Property) -> PropertyVerdict:
+        if self._core is None:
+            self._core = Core(self._steps, self._search.transitions, self._demanded, self._budget)
+        number = self._properties.index(p)
+        budget = self._budget.part()
+        enabled = enabled_in(self._core, self._demanded[number], budget)
         claims = [c for c in self._search.program.live if c.property is p]
-        asked = demands(self._search.program.machine, self._semantics.instances, p.fairness)
-        demanded = demanded_of(asked, len(self._semantics.instances))
         worst: _Violation | None = None
         triggered, at_once = False, True
-        try:
-            budget = Budget(self._search)
-            for claim, inside, starts, any_trigger in self._conditions(claims):
-                triggered |= any_trigger
-                at_once &= not (inside & starts).any()
-                found = self._violation(claim, inside, starts, demanded, budget.part())
+        for first in range(0, len(claims), _MOST_CLAIMS):
+            some = claims[first : first + _MOST_CLAIMS]
+            part = budget.part()
+            inside, starts = self._where(some, part)
+            triggered |= bool(starts.any())
+            at_once &= not (inside & starts).any()
+            for i, claim in enumerate(some):
+                found = self._violation(claim, number, _bit(inside, i), _bit(starts, i), enabled, part.part())
                 if found is not None and (worst is None or found.stem < worst.stem):
                     worst = found
-        except OutOfMemory:
-            how = f"memory ran out while fair runs were looked for in {of}"
-            return PropertyVerdict(p.name, kind, Outcome.UNKNOWN, how)
-        except OutOfTime:
-            limit = self._search.limits.seconds
-            how = f"time limit of {limit:g} s ran out while fair runs were looked for in {of}"
-            return PropertyVerdict(p.name, kind, Outcome.UNKNOWN, how)
+        kind = p.kind.value
         if worst is not None:
             return PropertyVerdict(p.name, kind, Outcome.VIOLATED, _told(worst), worst.trace)
         if p.trigger is not None and not triggered:
             return PropertyVerdict(p.name, kind, Outcome.VACUOUS, f"premise never true: {p.premises[0]!r}")
-        how = f"in every fair run through {of}"
+        how = f"in every fair run through {self._of}"
         if at_once:
             how += ", at once" if p.trigger is None else ", at once whenever the premise holds"
         return PropertyVerdict(p.name, kind, Outcome.HOLDS, how)
 
-    def _conditions(self, claims: Sequence[LiveClaim]) -> Iterator[tuple[LiveClaim, Flags, Flags, bool]]:
-        """For each claim: where its goal does not hold; where a violation may start; whether its trigger ever holds."""
-        graph = self._search.program.graph
-        initial = np.zeros(self._steps.count, np.uint8)
-        initial[self._steps.at_depth(0)] = 1
-        for first in range(0, len(claims), _MOST_CONDITIONS // 2):
-            some = claims[first : first + _MOST_CONDITIONS // 2]
-            nodes: list[Node] = []
-            for claim in some:
-                nodes += [claim.goal, graph.true if claim.trigger is None else claim.trigger]
-            predicates = self._search.native.predicates_of(nodes)
-            for i, claim in enumerate(some):
-                goal, trigger = self._flags(predicates, 2 * i), self._flags(predicates, 2 * i + 1)
-                starts = initial if claim.trigger is None else trigger
-                yield claim, 1 - goal, starts, bool(trigger.any())
-
-    def _flags(self, predicates: Callable[[int, int, int], None], bit: int) -> Flags:
-        flags = np.zeros(self._steps.count, np.uint8)
-        for first, words in self._steps.word_of(predicates):
-            flags[first : first + len(words)] = (words >> np.uint64(bit)) & np.uint64(1)
-        return flags
+    def _where(self, claims: Sequence[LiveClaim], budget: Budget) -> tuple[Bits, Bits]:
+        """For each state and claim: whether the goal does not hold, and whether a run that violates it may start."""
+        k, graph, count = len(claims), self._search.program.graph, self._steps.count
+        nodes = [c.goal for c in claims] + [graph.true if c.trigger is None else c.trigger for c in claims]
+        inside, starts = np.zeros(count, smallest(k)), np.zeros(count, smallest(k))
+        # And the flags of the claim at hand.
+        budget.take(2 * inside.nbytes + 3 * count)
+        every = np.uint64((1 << k) - 1)
+        for first, words in self._steps.word_of(self._search.native.predicates_of(nodes)):
+            inside[first : first + len(words)] = ~words & every
+            starts[first : first + len(words)] = (words >> np.uint64(k)) & every
+        if claims[0].trigger is None:
+            later = np.ones(count, np.bool_)
+            later[self._steps.at_depth(0)] = False
+            starts[later] = 0
+        return inside, starts
 
     def _violation(
-        self, claim: LiveClaim, inside: Flags, starts: Flags, demanded: Demanded, budget: Budget
+        self, claim: LiveClaim, number: int, inside: Flags, starts: Flags, enabled: Masks, budget: Budget
     ) -> _Violation | None:
-        budget.take(3 * self._steps.count)
-        region = Region(self._steps, inside, starts, claim.trigger is None, demanded, budget)
-        depth = next((d for d, level in enumerate(region.levels) if len(level)), None)
-        if depth is None:
+        assert self._core is not None
+        stays = _bit(self._core.stays, number) & inside
+        parts = FairParts(self._core, self._demanded[number], enabled, inside, budget)
+        wanted = stays.copy()
+        wanted[parts.states] = 1
+        if not (wanted.any() and (starts & inside).any()):
             return None
-        stay = region.stay
-        if stay is not None and stay[0] == depth:
-            return _Violation(self._run(region, starts, *stay), claim.shown)
-        graph = FairGraph(region, region.circling(), budget)
-        last = len(region.levels) if stay is None else stay[0]
-        for d in range(depth, last):
-            state = next(graph.fair_among(region.levels[d]), None)
-            if state is not None:
-                loop = Loop(graph, graph.node(state))
-                return _Violation(self._run(region, starts, d, state, graph, loop), claim.shown)
-        return None if stay is None else _Violation(self._run(region, starts, *stay), claim.shown)
-
-    # ---- the run
-
-    def _run(
-        self,
-        region: Region,
-        starts: Flags,
-        level: int,
-        state: int,
-        graph: FairGraph | None = None,
-        loop: Loop | None = None,
-    ) -> Trace:
-        """The run to ``state``, first reached at ``level`` of the region, and on along the ``loop``."""
-        path = self._stem(region, starts, level, state)
-        start = len(path) - 1
-        if graph is not None and loop is not None:
-            for edge in loop.edges:
-                source, target = int(graph.states[edge.source]), int(graph.states[edge.target])
-                path.append((self._steps.found(target), self._instance(source, target, graph.masks[edge.kind], region)))
-        return self._recovery.along(path, start)
-
-    def _stem(self, region: Region, starts: Flags, level: int, state: int) -> list[tuple[Found, int | None]]:
-        steps, back = self._steps, []
-        while not (starts[state] and steps.depth_of(state) == level):
-            parent, instance = self._predecessor(region.levels[level - 1], state)
-            back.append((steps.found(state), instance))
-            state, level = parent, level - 1
-        path = self._recovery.path(steps.found(state))
-        return [*path, *back[::-1]]
-
-    def _predecessor(self, level: Numbers, state: int) -> tuple[int, int]:
-        for batch in self._steps.batches(level):
-            hits = np.flatnonzero(batch.targets == state)
-            if len(hits):
-                return int(batch.sources[hits[0]]), int(batch.instances[hits[0]])
-        raise AssertionError(f"state {state} has no predecessor in its region")
-
-    def _instance(self, source: int, target: int, mask: Masks, region: Region) -> int:
-        """The first instance that leads from ``source`` to ``target`` and takes ``mask``."""
-        for batch in self._steps.batches(np.array([source])):
-            right = (batch.targets == target) & (region.demanded.of[batch.instances] == mask).all(axis=1)
-            return int(batch.instances[right].min())
-        raise AssertionError("no step")
+        region = Region(self._steps, inside, starts, wanted, budget)
+        if not len(region.found):
+            return None
+        # To stay is the simplest loop.
+        staying = region.found[stays[region.found] != 0]
+        state = int(staying[0] if len(staying) else region.found[0])
+        start, way = region.way_to(state)
+        path = self._recovery.path(self._steps.found(start))
+        path += [(self._steps.found(s), instance) for s, instance in way]
+        stem = len(path) - 1
+        if not len(staying):
+            loop = Loop(parts, int(np.searchsorted(self._core.states, state)))
+            path += [(self._steps.found(int(self._core.states[e.target])), e.instance) for e in loop.edges]
+        return _Violation(self._recovery.along(path, stem), stem, claim.shown)
 
 
-def demanded_of(asked: Sequence[Demand], instances: int) -> Demanded:
-    """The demands as bits, one for each."""
-    words = max(1, -(-len(asked) // _WORD))
-    of = np.zeros((instances, words), np.uint64)
-    kinds = np.zeros((2, words), np.uint64)
-    for i, demand in enumerate(asked):
-        word, bit = i // _WORD, np.uint64(1 << (i % _WORD))
-        of[sorted(demand.instances), word] |= bit
-        kinds[int(demand.strong), word] |= bit
-    return Demanded(of, kinds[0], kinds[1])
+def _bit(bits: Bits, number: int) -> Flags:
+    return ((bits >> number) & 1).astype(np.uint8)
 
 
 def _told(found: _Violation) -> str:
@@ -199,4 +158,4 @@ def _steps(count: int) -> str:
     return "1 step" if count == 1 else f"{count} steps"
 
 
-__all__ = ["demanded_of", "liveness"]
+__all__ = ["Liveness"]

@@ -19,6 +19,7 @@ from model.language import Action, Machine, Property, PropertyKind, SpecError, U
 from model.semantics import Semantics
 
 MOST_INSTANCES = 50_000
+MOST_LIVE = 64
 
 
 class EventKind(enum.Enum):
@@ -152,12 +153,14 @@ class _Lowering:
 
     def _live_claims(self) -> Iterator[LiveClaim]:
         machine, ground = self.machine, self.grounder.ground
-        for p in machine.properties:
-            if p.kind.is_liveness:
-                for env in self.grounder.bindings(p.parameters, {}):
-                    shown = ", ".join(f"{q.name} = {machine.show(q.domain, env[q.uid])}" for q in p.parameters)
-                    trigger = None if p.trigger is None else ground(p.trigger, env)
-                    yield LiveClaim(p, shown, trigger, ground(p.condition, env))
+        live = [p for p in machine.properties if p.kind.is_liveness]
+        if len(live) > MOST_LIVE:
+            raise SpecError(f"at most {MOST_LIVE} liveness properties can be explored", live[MOST_LIVE].at)
+        for p in live:
+            for env in self.grounder.bindings(p.parameters, {}):
+                shown = ", ".join(f"{q.name} = {machine.show(q.domain, env[q.uid])}" for q in p.parameters)
+                trigger = None if p.trigger is None else ground(p.trigger, env)
+                yield LiveClaim(p, shown, trigger, ground(p.condition, env))
 
     def _check_size(self) -> None:
         for action in self.machine.actions:
@@ -332,4 +335,4 @@ def _flat(parts: list[Node]) -> list[Node]:
     return [x for part in parts for x in (_flat(list(part.args)) if part.op == "and" else [part])]
 
 
-__all__ = ["MOST_INSTANCES", "Event", "EventKind", "Instance", "LiveClaim", "Program", "Write", "lower"]
+__all__ = ["MOST_INSTANCES", "MOST_LIVE", "Event", "EventKind", "Instance", "LiveClaim", "Program", "Write", "lower"]

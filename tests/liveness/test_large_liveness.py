@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from model.explore import Exploration, explore
 from model.explore.components import strong_components
-from model.explore.liveness import liveness
+from model.explore.liveness import Liveness
 from model.explore.recover import Recovery
 from model.language import Expr, Fairness, Machine, Sort, all_, any_, each, require, strong, weak
 from model.language.fairness import Each
@@ -206,13 +206,44 @@ def test_unknown_where_memory_ran_out() -> None:
     assert answers[1]["leaves"].outcome is Outcome.VIOLATED
 
 
+def counters() -> Machine:
+    """Four cells count to 9."""
+    m = Machine("counters")
+    m.sort(Cell, 4)
+    x = m.variable("x", Cell, range(10), init=0)
+
+    @m.action
+    def count(c: Cell) -> None:
+        require(x[c] < 9)
+        x[c] += 1
+
+    @m.terminal
+    def over() -> Expr:
+        return all_(x[c] == 9 for c in Cell)
+
+    @m.eventually(fairness=[m.progress()])
+    def all_done() -> Expr:
+        return all_(x[c] == 9 for c in Cell)
+
+    return m
+
+
+def test_where_memory_is_scarce_states_from_which_every_way_ends_are_struck_out_first() -> None:
+    """The steps of all states would take 660,000 bytes."""
+    machine = counters()
+    search = Exploration(machine).search
+    assert search.count * 48 + 5 * search.transitions > 650_000
+    answers = [explore(machine, max_memory=search.memory + extra)["all_done"] for extra in (30_000, 300_000)]
+    assert [a.outcome for a in answers] == [Outcome.UNKNOWN, Outcome.HOLDS]
+
+
 def test_unknown_where_time_ran_out() -> None:
     machine = wheels(2, 10)
     search = Exploration(machine, time_limit=60).search
     (p,) = machine.properties
-    assert liveness(search, Recovery(search), p, "all states").outcome is Outcome.HOLDS
+    assert Liveness(search, Recovery(search), "all states").verdict(p).outcome is Outcome.HOLDS
     search.seconds = 61.0
-    answer = liveness(search, Recovery(search), p, "all states")
+    answer = Liveness(search, Recovery(search), "all states").verdict(p)
     assert answer.outcome is Outcome.UNKNOWN
     assert answer.how == "time limit of 60 s ran out while fair runs were looked for in all states"
 
