@@ -188,9 +188,8 @@ def main() -> None:
     results: dict[str, list[dict[str, object]]] = {}
     for size in sizes:
         mine = [best(run, size, options.repeat) for run in (ours(1), ours(2), new_process)]
-        theirs = [
-            best(run, size, 1 if size == "L" else options.repeat) for run, last in others if size <= last or size == "S"
-        ]
+        repeat = 1 if size == "L" else options.repeat
+        theirs = [best(run, size, repeat) for run, run_on in others if size in run_on]
         results[size] = [asdict(run) for run in (*mine, *theirs)]
         if not options.json:
             print(*table(size, mine, theirs), sep="\n", flush=True)

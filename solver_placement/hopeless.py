@@ -12,6 +12,9 @@ from collections.abc import Mapping, Sequence
 from reference.cluster import Application, Cluster, Constraints, Queue, TaskGroup
 from solver_placement.kinds import NodeKind
 
+UNLIMITED = 2**62
+"""Members that a node holds where nothing that they ask for is limited on it."""
+
 
 def find_hopeless(cluster: Cluster, kinds: Sequence[NodeKind]) -> dict[str, str]:
     """The reason per gang that can never be admitted beside the running pods; ``kinds`` are the cluster's nodes."""
@@ -61,7 +64,7 @@ def _room(group: TaskGroup, kinds: Sequence[NodeKind]) -> tuple[int, str]:
         reason = kind.node.why_not(group.constraints)
         if reason is None:
             known = {r: kind.free.get(r, 0) for r in request}
-            fit = min((k // request[r] for r, k in known.items() if k is not None), default=group.min_member)
+            fit = min((k // request[r] for r, k in known.items() if k is not None), default=UNLIMITED)
             room += fit * len(kind.names)
             short = next((r for r, k in known.items() if k is not None and k < request[r]), None)
             reason = None if short is None else f"{short}: needs {request[short]}, too little free"

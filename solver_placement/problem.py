@@ -20,6 +20,9 @@ Pattern = tuple[tuple[int, int], ...]
 LARGEST = 2**53
 """Above this, sums are refused: up to here integers pass through every solver interface unchanged."""
 
+LARGEST_WEIGHT = 2**40
+"""Above this, the sum of all weights is refused: bounds on it pass through floats, which must tell neighbours apart."""
+
 
 class ProblemTooLarge(ValueError):
     """Amounts or weights whose sums do not fit the solver's integers."""

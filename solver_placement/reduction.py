@@ -16,6 +16,7 @@ from solver_placement.hopeless import find_hopeless
 from solver_placement.kinds import node_kinds
 from solver_placement.problem import (
     LARGEST,
+    LARGEST_WEIGHT,
     GangClass,
     Limit,
     NodeClass,
@@ -93,8 +94,8 @@ def reduce_cluster(cluster: Cluster) -> Problem:
             content[class_of[app.name, group.name]] += group.min_member
         alike.setdefault((tuple(sorted(content.items())), app.weight, app.queue), []).append(app.name)
     gangs = tuple(GangClass(p, w, q, tuple(names)) for (p, w, q), names in alike.items())
-    if sum(g.weight * g.count for g in gangs) > LARGEST:
-        raise ProblemTooLarge(f"the weights of all gangs sum to more than {LARGEST}")
+    if sum(g.weight * g.count for g in gangs) > LARGEST_WEIGHT:
+        raise ProblemTooLarge(f"the weights of all gangs sum to more than {LARGEST_WEIGHT}")
     by_name = {a.name: a for a in cluster.applications}
     limits = _limits(cluster, gangs, by_name)
     return Problem(resources, units, pods, gangs, node_classes, limits, hopeless, by_name, class_of)

@@ -13,14 +13,13 @@ from model.explore.native import Native
 from model.language import Const, SpecError
 
 _CHUNK = 1 << 14
-_MOST = 1 << 62
 
 
 def initial_batches(program: Program, native: Native, most: int) -> Iterator[NDArray[np.uint64]]:
     """The packed initial states, in the order of `Semantics.initial_states`, at most ``most`` in an array of shape
     (n, words).
 
-    SpecError if there is none, or if there are more combinations than can be gone through.
+    SpecError if there is none.
     """
     machine, layout = program.machine, program.layout
     choices = [
@@ -29,10 +28,6 @@ def initial_batches(program: Program, native: Native, most: int) -> Iterator[NDA
         for _, one_of in machine.initial_choices(variable)
     ]
     total = math.prod(map(len, choices))
-    if total > _MOST:
-        raise SpecError(
-            f"{machine.name}: the initial values have {total} combinations, which are too many to explore", None
-        )
     fixed = layout.pack([values[0] for values in choices])
     found = 0
     for start in range(0, total, _CHUNK):
