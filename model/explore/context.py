@@ -35,6 +35,7 @@ LOG_WORDS: Final = 4
 ROW_BITS: Final = 12
 ROWS: Final = 1 << ROW_BITS  # most states that are expanded in one call
 INSTANCE_BITS: Final = 32 - ROW_BITS
+INSTANCES: Final = 1 << INSTANCE_BITS  # most instances of all actions: a record has so many bits for the number
 
 # Words that all threads of a search share.
 ARRIVED: Final = 0  # how many threads have arrived at barriers

@@ -11,6 +11,7 @@ import enum
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from model.explore import context as c
 from model.explore.ground import Graph, Node, equality
 from model.explore.grounding import Environment, Grounder
 from model.explore.intervals import Facts
@@ -163,6 +164,7 @@ class _Lowering:
                 yield LiveClaim(p, shown, trigger, ground(p.condition, env))
 
     def _check_size(self) -> None:
+        in_all = 0
         for action in self.machine.actions:
             count = 1
             for symbol in action.symbols:
@@ -172,6 +174,13 @@ class _Lowering:
                 raise SpecError(
                     f"{action.name} has {count} instances (combinations of arguments and choices); "
                     f"at most {MOST_INSTANCES} can be explored",
+                    action.at,
+                )
+            in_all += count
+            if in_all > c.INSTANCES:
+                raise SpecError(
+                    f"with {action.name} the actions have {in_all:,} instances (combinations of arguments and "
+                    f"choices); at most {c.INSTANCES:,} can be explored",
                     action.at,
                 )
 

@@ -11,6 +11,7 @@ from typing import Any, TypeVar, overload
 from model.language.blocks import Names
 from model.language.errors import SpecError, line_of, user_frame, where
 from model.language.expressions import After, Expr, Operand, Symbol, boolean, lift
+from model.language.leaving import way_out_of_block
 from model.language.sorts import Sort, is_sort
 from model.language.tracing import OPEN, Guard, Kind, record, recording
 from model.language.types import check_value_domain
@@ -42,7 +43,15 @@ class when:
     def __enter__(self) -> None:
         self._recording.unentered.pop(id(self), None)
         self._recording.conditions.append(self._condition)
-        self._names = Names(user_frame(sys._getframe(1)), record.__code__)
+        frame = user_frame(sys._getframe(1))
+        way_out = way_out_of_block(frame)
+        if way_out is not None:
+            raise SpecError(
+                f"'{way_out}' inside a when block: the body always runs while the spec is read, so what comes after "
+                "the block would be lost, whatever the condition; write the other case as a when block of its own",
+                line_of(frame),
+            )
+        self._names = Names(frame, record.__code__)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         self._recording.conditions.pop()

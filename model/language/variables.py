@@ -79,6 +79,25 @@ class _NoValue:
             raise SpecError(f"{self.name} is indexed by elements ({self.name}[a]), it cannot be iterated", where())
 
 
+def _frozen(initial: Any) -> Any:
+    """``initial`` as it is now: a list that its author goes on to change does not change the machine."""
+    return tuple(map(_frozen, initial)) if isinstance(initial, (list, tuple)) else initial
+
+
+class _Next(Read):
+    """``x.next`` where it is not assigned: only ``+=`` and ``-=`` may take it."""
+
+    __slots__ = ()
+
+    def operand(self) -> NoReturn:
+        name = self.variable.name
+        raise SpecError(
+            f"{name}.next is assigned, it cannot be read; {name} is the value before the step, and in a step property "
+            f"after({name}) the value after it",
+            where(),
+        )
+
+
 class VariableBase:
     """A named array of cells over 0, 1 or 2 sorts, each in ``domain``; ``initial`` has a value for each."""
 
@@ -86,7 +105,7 @@ class VariableBase:
         self.name = name
         self.sorts = sorts
         self.domain = check_value_domain(domain, name)
-        self.initial = initial
+        self.initial = _frozen(initial)
         self.at: Location = where()
 
     def __repr__(self) -> str:
@@ -103,8 +122,8 @@ class VariableBase:
     def _indices(self, index: object) -> tuple[Expr, ...]:
         return check_indices(self.name, self.sorts, index)
 
-    def _read(self, indices: tuple[Expr, ...]) -> Read:
-        read = Read(self, indices)
+    def _read(self, indices: tuple[Expr, ...], kind: type[Read] = Read) -> Read:
+        read = kind(self, indices)
         if OPEN.recording is not None and OPEN.recording.kind is Kind.ACTION:
             OPEN.recording.note_read(read, self)
         return read
@@ -167,7 +186,7 @@ class Scalar(VariableBase, Expr):
     @property
     def next(self) -> Expr:
         """The value after the step, to be assigned."""
-        return self._read(())
+        return self._read((), _Next)
 
     @next.setter
     def next(self, value: Operand) -> None:
