@@ -4,7 +4,8 @@ The way of a machine through here, file by file: `grounding` unrolls its express
 makes instances and events of them, `layout` packs its states into words, `decide` orders the guards, `emit` writes
 the successor function as LLVM text (values placed by `blocks`), `table` and `rounds` are the search, `native` compiles
 both, `search` runs them level by level within budgets, `possible` follows steps backwards, `recover` turns state
-numbers into traces, and `explorer` says what all that means.
+numbers into traces, and `explorer` says what all that means. For `liveness`, `steps` looks steps up again, `core` finds
+cycles (`components`), `fair` those of fair runs, `region` the nearest, and `lasso` a loop in it.
 
 Symmetric sorts are explored like others: each permutation of a state is a state of its own.
 """

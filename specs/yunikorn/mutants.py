@@ -205,6 +205,12 @@ _ORDER_AND_PROGRESS = (
         disabled("confirm_release"),
     ),
     _mutant(
+        "late_asks_without_end",
+        "Y21: after one late ask there may always be another, so an application can run again forever",
+        "every_accepted_application_ends",
+        without_update("ask_late", "late"),
+    ),
+    _mutant(
         "never_completes",
         "Y21: applications stay in Waiting",
         "every_accepted_application_completes",

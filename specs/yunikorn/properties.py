@@ -192,6 +192,12 @@ def declare_progress(m: Machine, s: State, timeout: Callable[..., Any] | None) -
         """From every reachable state all applications can reach an end."""
         return all_(is_over(s, a) for a in App)
 
+    @m.leads_to(fairness=[m.progress()])
+    def every_accepted_application_ends(a: App) -> tuple[Expr, Expr]:
+        """Every application that is accepted completes or is killed at last, if only a run never stops while something
+        can happen (Y21, Y23)."""
+        return s.state[a] == AppState.ACCEPTED, among(s.state[a], AppState.COMPLETED, AppState.KILLED)
+
     @m.sometimes
     def every_accepted_application_completes() -> Expr:
         """All applications that are not too large complete."""
