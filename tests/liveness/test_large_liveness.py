@@ -187,6 +187,13 @@ def test_a_long_stem_and_a_long_loop() -> None:
     assert (answer.trace.loop_start, len(answer.trace)) == (500, 1_500)
 
 
+def test_the_same_answer_with_any_number_of_threads() -> None:
+    """And the same lasso, step by step."""
+    for machine in (wheels(4, 8, exit_on_all=True), pairs(5), chain(300)):
+        one, two, four = (explore(machine, threads=n) for n in (1, 2, 4))
+        assert one.properties == two.properties == four.properties
+
+
 # ---- budgets
 
 
