@@ -89,7 +89,7 @@ def scalar_handed_on_after_write() -> None:
         s.tasks[a] = s.clock  # ERR
 
 
-@mistakes(f"clock {LATE}")
+@mistakes("clock.next is assigned, it cannot be read")
 def next_read_after_write() -> None:
     s = small()
 
