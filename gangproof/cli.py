@@ -8,8 +8,10 @@ error.
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
+import signal
 import sys
 import traceback
 
@@ -57,6 +59,14 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave the process with its exit status."""
+    for name, number in (("stdout", 1), ("stderr", 2)):
+        if getattr(sys, name) is None:  # closed by the caller: what is said is lost, the exit status is not
+            os.dup2(os.open(os.devnull, os.O_WRONLY), number)
+            setattr(sys, name, open(number, "w", closefd=False))  # noqa: SIM115 - lives as long as the process
+    if hasattr(signal, "SIGPIPE"):
+        # like other filters: when the reader of our output is gone (head, less), end by the signal; its status 141 is
+        # none of ours, while an exception in the middle of printing would take the verdict's status away
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sys.exit(run(arguments))
 
 
@@ -72,13 +82,15 @@ def run(arguments: list[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         return INTERRUPTED
-    except BrokenPipeError:
-        # the reader of our output (head, less) is gone; keep the interpreter's own flush at exit from failing as well
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except RecursionError:
+        click.echo("error: the spec nests expressions too deeply; combine values with sum_, all_ or any_", err=True)
+        return BAD_INPUT
     except Exception as error:  # noqa: BLE001 - the last line of defence: told as our fault, with a status of its own
         if _is_users_mistake(error):
             click.echo(f"error: {error}", err=True)
+            return BAD_INPUT
+        if isinstance(error, OSError) and error.filename is None and error.errno in _OUTPUT_IS_FULL:
+            _say_on_stderr(f"error: the output cannot be written: {error.strerror}")
             return BAD_INPUT
         if os.environ.get("GANGPROOF_DEBUG"):
             traceback.print_exc()
@@ -89,6 +101,15 @@ def run(arguments: list[str] | None = None) -> int:
                 err=True,
             )
         return INTERNAL_ERROR
+
+
+_OUTPUT_IS_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
+
+def _say_on_stderr(text: str) -> None:
+    """``text`` on stderr; what is still buffered for stdout cannot be written and must not fail again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    click.echo(text, err=True)
 
 
 def _is_users_mistake(error: Exception) -> bool:

@@ -1,8 +1,10 @@
-"""Memory sizes as people write them on a command line."""
+"""Sizes and times as people write them on a command line."""
 
 from __future__ import annotations
 
+import math
 import re
+from typing import Any
 
 import click
 
@@ -15,3 +17,16 @@ def bytes_of(text: str) -> int:
     if match is None or int(match[1]) == 0:
         raise click.BadParameter(f"a size is a positive number with K, M, G or T behind it, found {text!r}")
     return int(match[1]) * _UNITS[match[2].upper()]
+
+
+class Seconds(click.FloatRange):
+    """A positive, finite number of seconds: ``nan`` and ``inf`` would be no limit at all."""
+
+    def __init__(self) -> None:
+        super().__init__(min=0, min_open=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        seconds = float(super().convert(value, param, ctx))
+        if not math.isfinite(seconds):
+            self.fail(f"{value!r} is not a number of seconds.", param, ctx)
+        return seconds

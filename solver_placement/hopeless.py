@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from reference.cluster import Application, Cluster, Constraints, Queue, TaskGroup
+from reference.errors import one_line
 from solver_placement.kinds import NodeKind
 
 UNLIMITED = 2**62
@@ -36,7 +37,7 @@ def find_hopeless(cluster: Cluster, kinds: Sequence[NodeKind]) -> dict[str, str]
             elif room < group.min_member:
                 reason = f"task group {group.name}: all nodes have room for {room} of {group.min_member} members"
         if reason is not None:
-            found[app.name] = reason
+            found[app.name] = one_line(reason)
     return found
 
 

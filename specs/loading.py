@@ -10,6 +10,7 @@ import inspect
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -89,26 +90,28 @@ def _load_file(path: Path) -> ModuleType:
         raise SpecLoadError(f"{path}: not a Python file")
     module = importlib.util.module_from_spec(loader)
     sys.modules[name] = module  # type hints are resolved through it
-    folder = str(path.resolve().parent)
-    sys.path.insert(0, folder)  # a spec may import its neighbours
+    before = list(sys.path)
+    sys.path.insert(0, str(path.resolve().parent))  # a spec may import its neighbours
     try:
-        loader.loader.exec_module(module)
-    except SpecError:
+        with redirect_stdout(sys.stderr):  # stdout is for the answer
+            loader.loader.exec_module(module)
+    except (SpecError, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - the user's file may raise anything
-        del sys.modules[name]
+    except BaseException as error:  # noqa: BLE001 - the user's file may raise anything
+        sys.modules.pop(name, None)
         raise SpecLoadError(_told(error, str(path))) from None
     finally:
-        sys.path.remove(folder)
+        sys.path[:] = before
     return module
 
 
 def _call(spec: str, function: Callable[..., Machine], values: Mapping[str, Any]) -> Machine:
     try:
-        machine = function(**values)
-    except SpecError:
+        with redirect_stdout(sys.stderr):  # stdout is for the answer
+            machine = function(**values)
+    except (SpecError, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         if not function.__module__.startswith("specs."):  # the user's function may raise anything
             raise SpecLoadError(_told(error, inspect.getsourcefile(function) or spec)) from None
         if isinstance(error, ValueError):  # so a shipped spec refuses sizes that make no sense

@@ -6,6 +6,7 @@ import click
 
 from gangproof.output import print_json
 from gangproof.progress import Bar
+from gangproof.sizes import Seconds
 
 
 @click.command("check")
@@ -13,9 +14,7 @@ from gangproof.progress import Bar
 @click.argument("parameters", nargs=-1, metavar="[NAME=VALUE]...")
 @click.option("--max-states", type=click.IntRange(min=1), help="Stop, with UNKNOWN, past this many distinct states.")
 @click.option("--max-memory", metavar="SIZE", help="Stop, with UNKNOWN, past this much memory (e.g. 512M, 4G).")
-@click.option(
-    "--time-limit", type=click.FloatRange(min=0, min_open=True), help="Stop, with UNKNOWN, after so many seconds."
-)
+@click.option("--time-limit", type=Seconds(), help="Stop, with UNKNOWN, after so many seconds.")
 @click.option("--stop-at-first", is_flag=True, help="Stop at the first violation.")
 @click.option("--property", "shown", metavar="NAME", help="Show the trace of this property.")
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")

@@ -8,6 +8,7 @@ import click
 
 from gangproof.inputs import cluster_input, read_cluster
 from gangproof.output import paragraph, print_json, table, warn
+from gangproof.sizes import Seconds
 
 if TYPE_CHECKING:
     from reference.cluster import Cluster
@@ -20,9 +21,7 @@ UNPROVED = 3
 @click.command("compare")
 @cluster_input
 @click.option("--policy", "policies", multiple=True, default=("yunikorn",), show_default=True, help="Repeat for more.")
-@click.option(
-    "--time-limit", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True, help="Seconds in all."
-)
+@click.option("--time-limit", type=Seconds(), default=60.0, show_default=True, help="Seconds in all.")
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
 def command(paths: tuple[str, ...], gang_seed: int, policies: tuple[str, ...], time_limit: float, as_json: bool) -> int:
     """Run reference schedulers and the solver on INPUT; say what greedy leaves, and show the smallest part of the input

@@ -6,15 +6,14 @@ import click
 
 from gangproof.inputs import cluster_input, read_cluster
 from gangproof.output import paragraph, print_json, warn
+from gangproof.sizes import Seconds
 
 UNPROVED = 3
 
 
 @click.command("place")
 @cluster_input
-@click.option(
-    "--time-limit", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True, help="Seconds."
-)
+@click.option("--time-limit", type=Seconds(), default=60.0, show_default=True, help="Seconds.")
 @click.option("--method", default="auto", show_default=True, help="Which formulation.")
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
 def command(paths: tuple[str, ...], gang_seed: int, time_limit: float, method: str, as_json: bool) -> int:

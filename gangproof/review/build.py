@@ -9,7 +9,7 @@ from fractions import Fraction
 from gangproof.review.abstraction import Abstraction, abstractions
 from gangproof.review.pictures import NodePicture, gang_colours, node_pictures, show_resources
 from model.explore import explore
-from model.verdict import Verdict
+from model.verdict import Outcome, Verdict
 from reference.cluster import Application, Cluster, Placement
 from reference.schedulers import schedule
 from solver_placement import Solution, Status
@@ -118,6 +118,11 @@ class Review:
     witness: Cluster | None = None
     witness_sentence: str = ""
     colours: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def decided(self) -> bool:
+        """Whether every check has an answer and the best weight is proved."""
+        return self.solution.weight_proven and all(c.verdict.outcome is not Outcome.UNKNOWN for c in self.checks)
 
 
 def build(

@@ -21,6 +21,8 @@ from model.semantics import Semantics
 
 MOST_INSTANCES = 50_000
 MOST_LIVE = 64
+MOST_POSSIBLE = 63
+"""`possible` properties: with the initial constraint they are the bits of one word."""
 
 
 class EventKind(enum.Enum):
@@ -164,6 +166,12 @@ class _Lowering:
                 yield LiveClaim(p, shown, trigger, ground(p.condition, env))
 
     def _check_size(self) -> None:
+        possible = [p for p in self.machine.properties if p.kind is PropertyKind.POSSIBLE]
+        if len(possible) > MOST_POSSIBLE:
+            raise SpecError(
+                f"at most {MOST_POSSIBLE} properties of kind possible can be explored, found {len(possible)}",
+                possible[MOST_POSSIBLE].at,
+            )
         in_all = 0
         for action in self.machine.actions:
             count = 1

@@ -25,7 +25,11 @@ class Location:
     @property
     def shown_file(self) -> str:
         """The file as a user in the working directory would name it: relative where it is below."""
-        path, here = Path(self.file), Path.cwd()
+        path = Path(self.file)
+        try:
+            here = Path.cwd()
+        except FileNotFoundError:  # the working directory was deleted
+            return self.file
         return str(path.relative_to(here)) if path.is_relative_to(here) else self.file
 
 

@@ -338,20 +338,31 @@ def children(expr: Expr) -> tuple[Expr, ...]:
 
 
 def walk(expr: Expr) -> Iterator[Expr]:
-    """``expr`` and everything below it, parents first."""
-    yield expr
-    for child in children(expr):
-        yield from walk(child)
+    """``expr`` and everything below it, parents first; what is used in several places comes once."""
+    seen: set[int] = set()
+    todo = [expr]
+    while todo:
+        each = todo.pop()
+        if id(each) not in seen:
+            seen.add(id(each))
+            yield each
+            todo.extend(reversed(children(each)))
 
 
 def free_symbols(expr: Expr, bound: frozenset[int] = frozenset()) -> Iterator[Symbol]:
-    """The symbols in ``expr`` that no quantifier inside it binds and that are not in ``bound`` (by uid)."""
-    if isinstance(expr, Symbol) and expr.uid not in bound:
-        yield expr
-    if isinstance(expr, Quantified):
-        bound = bound | {s.uid for s in expr.symbols}
-    for child in children(expr):
-        yield from free_symbols(child, bound)
+    """The symbols in ``expr`` that no quantifier inside it binds and that are not in ``bound`` (by uid); each once."""
+    seen: set[tuple[int, frozenset[int]]] = set()
+    todo = [(expr, bound)]
+    while todo:
+        each, inside = todo.pop()
+        if (id(each), inside) in seen:
+            continue
+        seen.add((id(each), inside))
+        if isinstance(each, Symbol) and each.uid not in inside:
+            yield each
+        if isinstance(each, Quantified):
+            inside = inside | {s.uid for s in each.symbols}
+        todo.extend((child, inside) for child in reversed(children(each)))
 
 
 def substitute(expr: Expr, by: dict[int, Expr]) -> Expr:

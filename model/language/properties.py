@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from model.language.errors import Location
 from model.language.expressions import Expr, Op, Quantified, Symbol
 from model.language.fairness import Fairness
+from model.language.types import BOOL
 
 BUILT_IN = ("deadlock_free", "values_in_range", "one_write_per_cell")
 """Properties that every machine has: no state without a step but the terminal ones, no value outside its domain, and no
@@ -59,8 +60,8 @@ class Property:
 def premises(expr: Expr) -> tuple[Expr, ...]:
     """The premises of the implications that ``expr`` is made of, each closed under its quantifiers."""
     match expr:
-        case Op(op="=>", args=(premise, _)):
-            return (premise,)
+        case Op(op="=>", args=(premise, conclusion)):
+            return (premise, *(Op("&", BOOL, premise, inner) for inner in premises(conclusion)))
         case Op(op="&", args=(left, right)):
             return premises(left) + premises(right)
         case Quantified(kind="all", symbols=symbols, body=body):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from model.explore import explore
-from model.language import Expr, Machine, Sort, SpecError, after, all_, choose, when
+from model.language import Expr, Machine, Sort, SpecError, after, all_, choose, implies, ite, when
 
 
 class Job(Sort):
@@ -151,4 +151,56 @@ def test_more_instances_than_a_record_numbers_are_refused() -> None:
         return all_(x[j] | ~x[j] for j in Job)
 
     with pytest.raises(SpecError, match="at most 1,048,576 can be explored"):
+        explore(m)
+
+
+def test_an_inner_premise_that_is_never_true_is_vacuous() -> None:
+    m = Machine("nested")
+    x = m.scalar("x", range(3), init=0)
+
+    @m.action
+    def up() -> None:
+        x.next = ite(x == 2, 0, x + 1)
+
+    @m.always
+    def says_nothing() -> Expr:
+        return implies(x >= 0, implies(x > 7, x == 8))
+
+    assert explore(m)["says_nothing"].outcome.value == "vacuous"
+
+
+def test_a_value_that_is_used_again_and_again_is_looked_at_once() -> None:
+    m = Machine("chain")
+    cells = [m.scalar(f"x{i}", range(2), init=0) for i in range(60)]
+
+    @m.action
+    def flip() -> None:
+        cells[0].next = 1 - cells[0]
+
+    @m.always
+    def largest() -> Expr:
+        best = cells[0] + 0
+        for x in cells[1:]:
+            best = ite(x > best, x, best)
+        return best < 2
+
+    assert explore(m)["largest"].outcome.value == "holds"
+
+
+def test_more_possible_properties_than_one_word_holds_are_refused() -> None:
+    m = Machine("many")
+    x = m.scalar("x", range(2), init=0)
+
+    @m.action
+    def flip() -> None:
+        x.next = 1 - x
+
+    for i in range(64):
+
+        def back() -> Expr:
+            return x == 0
+
+        back.__name__ = f"back{i}"
+        m.possible(back)
+    with pytest.raises(SpecError, match="at most 63 properties of kind possible"):
         explore(m)

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from reference.cluster import Assignment, Cluster, Placement
-from reference.errors import one_line
+from reference.errors import InputError, one_line
 from reference.schedulers.result import ScheduleResult
 from reference.schedulers.yunikorn.core import Core
 from reference.schedulers.yunikorn.events import EventName, Record
@@ -18,13 +18,23 @@ from reference.schedulers.yunikorn.options import Options
 from reference.schedulers.yunikorn.reasons import why_pending, why_timed_out
 from reference.schedulers.yunikorn.state import ApplicationState, TrackedApplication
 
+MOST_PODS = 2_000_000
+"""Each pod is an object of its own here; memory lasts for these."""
+
 
 def schedule(cluster: Cluster, **options: object) -> ScheduleResult:
     """Place the gangs of ``cluster`` in submission order; ``options`` as in ``Options``, ``strict`` False by default.
 
     A gang that is reserved whole has its placeholders replaced by real pods and is admitted. When no cycle can do
     anything, the half-reserved gang that began first times out; the room it frees goes to those behind it.
+
+    Raises InputError for a bad option, and for more than ``MOST_PODS`` pods in all: each is followed on its own.
     """
+    pods = sum(app.members for app in cluster.applications)
+    if pods > MOST_PODS:
+        raise InputError(
+            f"{pods:,} pods in all gangs", f"at most {MOST_PODS:,} for a reference scheduler", where="gangs"
+        )
     core = Core(cluster, Options.parse(**{"strict": False, **options}))
     log = list(_run(core))
     admitted = {name for name, app in core.applications.items() if app.state is ApplicationState.RUNNING}
