@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -18,6 +18,8 @@ from solver_placement.compare import compare
 PICTURES = 40
 ROWS = 60
 """A page shows so many pictures and rows, and counts the rest."""
+TIMED_OUT = "placeholder timeout"
+"""How the reference begins the reason of a gang that waited for others until its placeholders timed out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,7 @@ class Review:
     greedy_gap: Fraction
     gap_sentence: str
     refusals: tuple[str, ...]
+    cautions: tuple[str, ...]
     gangs: tuple[Application, ...]
     sides: tuple[Side, ...]
     waiting: tuple[Waiting, ...]
@@ -129,12 +132,13 @@ def build(
     cluster: Cluster, title: str, inputs: Sequence[str], warnings: Sequence[str], policy: str, budget: Budget
 ) -> Review:
     """Check, schedule, solve and compare one cluster."""
-    checks = tuple(_check(a, budget) for a in abstractions(cluster))
     colours = gang_colours(cluster)
     comparison = compare(
         cluster, {policy: lambda c: schedule(c, policy=policy).placement}, time_limit=budget.place_seconds
     )
     (row,) = comparison.policies
+    stuck = [gang for gang, reason in row.placement.pending.items() if reason.startswith(TIMED_OUT)]
+    checks = tuple(_check(a, budget) for a in abstractions(cluster, stuck))
     solution = comparison.solution
     greedy = Greedy(row.placement, row.objective.weight)
     refusals = [f"{policy}: {v}" for v in row.refusals] + [f"optimal: {v}" for v in comparison.solution_refusals]
@@ -153,6 +157,7 @@ def build(
         greedy_gap=row.gap,
         gap_sentence=_gap_sentence(greedy.weight, solution),
         refusals=tuple(refusals),
+        cautions=tuple(_cautions(stuck, checks)),
         gangs=tuple(sorted(cluster.applications, key=lambda a: (a.submitted, a.name))[:ROWS]),
         sides=(
             _side(f"Greedy ({policy})", cluster, greedy.placement, colours),
@@ -173,10 +178,22 @@ def _check(abstraction: Abstraction, budget: Budget) -> Check:
     if not c.complete:
         covered += f" Not every state was covered: {c.budget}."
     worst = verdict.first_violation
-    headline = (
-        f"{worst.name} is violated" if worst else f"{len(verdict.properties)} properties, {c.distinct_states:,} states"
-    )
+    found = f"{worst.name} is violated" if worst else f"{len(verdict.properties)} properties"
+    headline = f"{found}; {abstraction.covers}, {c.distinct_states:,} states"
     return Check(abstraction, verdict, headline, covered, _counterexample(abstraction, verdict))
+
+
+def _cautions(stuck: Sequence[str], checks: Sequence[Check]) -> Iterator[str]:
+    """Gangs that timed out in the schedule although no violation explains it: evidence against a check that holds."""
+    explained = {g for c in checks if c.verdict.outcome is Outcome.VIOLATED for g in c.abstraction.gangs}
+    for gang in stuck:
+        if gang not in explained:
+            among = any(gang in c.abstraction.gangs for c in checks)
+            why = "its instance shows no violation" if among else "no instance holds it"
+            yield (
+                f"gang {gang} ended in a placeholder timeout in the greedy schedule, but {why}: "
+                "what was left out of the instances may matter here"
+            )
 
 
 def _counterexample(abstraction: Abstraction, verdict: Verdict) -> Counterexample | None:

@@ -10,7 +10,7 @@ from gangproof.review.build import Review
 
 
 def review_json(review: Review) -> dict[str, Any]:
-    """``checks[]``, ``greedy``, ``optimal``, ``gap``, ``refusals``, ``warnings``."""
+    """``checks[]``, ``greedy``, ``optimal``, ``gap``, ``refusals``, ``cautions``, ``warnings``."""
     return {
         "title": review.title,
         "checks": [
@@ -37,6 +37,7 @@ def review_json(review: Review) -> dict[str, Any]:
         },
         "gap": fraction_json(review.greedy_gap),
         "refusals": list(review.refusals),
+        "cautions": list(review.cautions),
         "warnings": list(review.warnings),
     }
 
@@ -65,4 +66,5 @@ def review_text(review: Review) -> str:
     ]
     if len(review.waiting) > 10:
         parts.append(f"... and {len(review.waiting) - 10} more gangs that wait; the page lists them")
+    parts += [paragraph(f"caution: {each}") for each in review.cautions]
     return "\n".join(parts)

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 
 from model.explore.ground import Graph, Node
 from model.language import After, Const, Expr, Ite, Lookup, Machine, Op, Quantified, Read, SpecError, Symbol
-from model.language.expressions import children
 from model.language.types import BOOL
+from model.language.walking import children
 
 Environment = Mapping[int, int]
 

@@ -11,22 +11,12 @@ from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from model.language.errors import Location, SpecError, definition, user_frame, where
-from model.language.expressions import (
-    Const,
-    Expr,
-    Lookup,
-    Op,
-    Quantified,
-    Read,
-    Symbol,
-    free_symbols,
-    lift,
-    walk,
-)
+from model.language.expressions import Const, Expr, Lookup, Op, Quantified, Read, Symbol, lift
 from model.language.properties import BUILT_IN
 from model.language.sorts import Sort, is_sort
 from model.language.tracing import closed
 from model.language.types import BOOL, LARGEST, SortType
+from model.language.walking import free_symbols, levels, walk
 
 if TYPE_CHECKING:
     from model.language.machine import Action, Machine
@@ -35,6 +25,7 @@ MOST_ELEMENTS = 1_000
 MOST_CELLS = 10_000
 MOST_INSTANCES = 1_000_000
 MOST_INITIAL = 10_000_000
+MOST_LEVELS = 200
 
 
 def element_names(sort: type[Sort], size: object, names: Sequence[object] | None) -> tuple[str, ...]:
@@ -146,12 +137,9 @@ def _check_conflicts(machine: Machine, action: Action) -> None:
 
 def check_expression(machine: Machine, owner: str, expr: Expr, bound: frozenset[int], at: Location) -> None:
     """Every symbol is bound, every sort declared, all is of this machine, and ``<`` only on ordered sorts."""
-    try:
-        parts = list(walk(expr))
-    except RecursionError:
-        raise SpecError(
-            f"{owner}: an expression of too many levels; combine values with sum_, all_, any_", at
-        ) from None
+    if levels(expr) > MOST_LEVELS:
+        raise SpecError(f"{owner}: an expression of too many levels; combine values with sum_, all_, any_", at)
+    parts = list(walk(expr))
     for symbol in free_symbols(expr, bound):
         used_at = at if isinstance(expr, Symbol) else expr.at
         raise SpecError(f"{owner}: {symbol!r} is used outside the generator, loop or action that binds it", used_at)

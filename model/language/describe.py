@@ -12,22 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from model import language
-from model.language.expressions import (
-    After,
-    Const,
-    Expr,
-    Ite,
-    Lookup,
-    Op,
-    Operand,
-    Quantified,
-    Read,
-    Symbol,
-    children,
-    free_symbols,
-    substitute,
-    walk,
-)
+from model.language.expressions import After, Const, Expr, Ite, Lookup, Op, Operand, Quantified, Read, Symbol
 from model.language.fairness import Fairness
 from model.language.machine import Action, Machine
 from model.language.properties import Property
@@ -35,6 +20,7 @@ from model.language.sorts import Sort
 from model.language.tracing import Update
 from model.language.types import EnumType, domain_type
 from model.language.variables import OneOf, Table, VariableBase
+from model.language.walking import children, free_symbols, substitute, walk
 
 Names = dict[int, str]
 """Python names in scope: of symbols by uid, of expressions that were read earlier by ``id``."""

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from model.language.errors import SpecError, where
-from model.language.expressions import Const, Expr, Quantified, Read, Symbol, substitute, walk
+from model.language.expressions import Expr, Quantified, Read, Symbol
 from model.language.tracing import OPEN, Kind
+from model.language.walking import disjunction, substitute, walk
 
 if TYPE_CHECKING:
     from model.language.machine import Action
@@ -28,10 +29,7 @@ def enabled(action: Action, arguments: Sequence[object]) -> Expr:
 
 def any_enabled(actions: Sequence[Action]) -> Expr:
     """Whether any of ``actions`` can fire, with any arguments."""
-    result: Expr = Const(False)
-    for action in actions:
-        result = result | enabled(action, ())
-    return result
+    return disjunction([enabled(action, ()) for action in actions])
 
 
 def _note_reads(guard: Expr) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import enum
 import itertools
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from model.language.errors import Location, SpecError, where
@@ -319,80 +318,4 @@ def among(value: Expr, *options: Operand) -> Expr:
     result = compare("==", value, options[0])
     for option in options[1:]:
         result = logic("|", result, compare("==", value, option))
-    return result
-
-
-def children(expr: Expr) -> tuple[Expr, ...]:
-    """The direct subexpressions of ``expr``."""
-    match expr:
-        case Read(indices=indices) | Lookup(indices=indices):
-            return indices
-        case Op(args=args):
-            return args
-        case Ite(condition=c, then=t, otherwise=e):
-            return (c, t, e)
-        case Quantified(body=body) | After(body=body):
-            return (body,)
-        case _:
-            return ()
-
-
-def walk(expr: Expr) -> Iterator[Expr]:
-    """``expr`` and everything below it, parents first; what is used in several places comes once."""
-    seen: set[int] = set()
-    todo = [expr]
-    while todo:
-        each = todo.pop()
-        if id(each) not in seen:
-            seen.add(id(each))
-            yield each
-            todo.extend(reversed(children(each)))
-
-
-def free_symbols(expr: Expr, bound: frozenset[int] = frozenset()) -> Iterator[Symbol]:
-    """The symbols in ``expr`` that no quantifier inside it binds and that are not in ``bound`` (by uid); each once."""
-    seen: set[tuple[int, frozenset[int]]] = set()
-    todo = [(expr, bound)]
-    while todo:
-        each, inside = todo.pop()
-        if (id(each), inside) in seen:
-            continue
-        seen.add((id(each), inside))
-        if isinstance(each, Symbol) and each.uid not in inside:
-            yield each
-        if isinstance(each, Quantified):
-            inside = inside | {s.uid for s in each.symbols}
-        todo.extend((child, inside) for child in reversed(children(each)))
-
-
-def substitute(expr: Expr, by: dict[int, Expr]) -> Expr:
-    """``expr`` with the symbols of these uids replaced."""
-    if not by:
-        return expr
-    match expr:
-        case Symbol(uid=uid):
-            return by.get(uid, expr)
-        case Read(variable=variable, indices=indices):
-            return Read(variable, tuple(substitute(i, by) for i in indices))
-        case Lookup(table=table, indices=indices):
-            return Lookup(table, tuple(substitute(i, by) for i in indices))
-        case Op(op=op, args=args):
-            return Op(op, expr.type, *(substitute(x, by) for x in args))
-        case Ite(condition=c, then=t, otherwise=e):
-            return Ite(substitute(c, by), substitute(t, by), substitute(e, by))
-        case Quantified(kind=kind, symbols=symbols, body=body):
-            return Quantified(kind, symbols, substitute(body, by))
-        case After(body=body):
-            return After(substitute(body, by))
-        case _:
-            return expr
-
-
-def conjunction(parts: tuple[Expr, ...]) -> Expr:
-    """All of ``parts``; TRUE for none."""
-    if not parts:
-        return Const(True)
-    result = parts[0]
-    for part in parts[1:]:
-        result = Op("&", BOOL, result, part)
     return result

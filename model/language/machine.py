@@ -12,7 +12,7 @@ from typing import Any, TypeVar, overload
 
 from model.language import checks, enabling, liveness
 from model.language.errors import Location, SpecError, definition, user_frame, where
-from model.language.expressions import Const, Expr, Symbol, conjunction
+from model.language.expressions import Const, Expr, Symbol
 from model.language.fairness import Fairness
 from model.language.mutation import edited
 from model.language.properties import Property, PropertyKind, premises
@@ -21,6 +21,7 @@ from model.language.tracing import Guard, Kind, Recording, Update, closed, recor
 from model.language.traps import check_code
 from model.language.types import LARGEST, Domain, EnumType, SortType, Type, domain_type
 from model.language.variables import Initial, OneOf, Scalar, Table, Value, Variable, VariableBase
+from model.language.walking import conjunction
 
 T = TypeVar("T")
 U = TypeVar("U")

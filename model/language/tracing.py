@@ -12,7 +12,8 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from model.language.errors import Location, SpecError, raised_at, where
-from model.language.expressions import Expr, Symbol, conjunction
+from model.language.expressions import Expr, Symbol
+from model.language.walking import conjunction
 
 if TYPE_CHECKING:
     from model.language.variables import VariableBase

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, Phase, find, given, seed, settings
 
 from model.language import Const, Expr, Ite, Lookup, Machine, Op, Quantified
 from model.language.describe import describe
-from model.language.expressions import walk
+from model.language.walking import walk
 from model.strategies import machines
 
 FAST = settings(

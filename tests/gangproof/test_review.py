@@ -17,10 +17,13 @@ from hypothesis import strategies as st
 from gangproof.cli import run
 from gangproof.review.abstraction import _scale, abstractions
 from gangproof.review.build import Budget, build
+from gangproof.review.contests import contests
 from gangproof.review.page import render
 from gangproof.review.pictures import node_pictures, show_amount
+from gangproof.review.summary import review_text
 from model.semantics import Semantics
-from reference.cluster import Application, Cluster, Node, Placement, Queue, QueueTree, Resources, TaskGroup
+from model.verdict import Outcome
+from reference.cluster import Application, Cluster, Node, Placement, Queue, QueueTree, Resources, SortPolicy, TaskGroup
 from reference.strategies import clusters
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "spark-gangs"
@@ -98,6 +101,81 @@ def test_a_counterexample_on_the_page_replays() -> None:
     assert violated.trace is not None
     assert Semantics(check.abstraction.machine).replay(violated.trace) is None
     assert any("gang-a" in row.call for row in check.counterexample.rows) if check.counterexample else False
+
+
+def app(name: str, members: int, submitted: int, queue: str = "root.batch", **each: int) -> Application:
+    return Application(name, queue, (TaskGroup("w", members, Resources(**each)),), submitted=submitted)
+
+
+def test_a_single_pod_does_not_push_the_gangs_out_that_wait_for_each_other() -> None:
+    leaves = tuple(Queue(f"root.batch.{x}") for x in "ab")
+    parent = Queue("root.batch", maximum=Resources(vcore=4000), children=leaves)
+    apps = (
+        app("probe", 1, 0, "root.batch.a", vcore=100),
+        app("gang-a", 3, 1, "root.batch.a", vcore=1000),
+        app("gang-b", 3, 2, "root.batch.b", vcore=1000),
+        app("late", 1, 3, "root.batch.b", vcore=100),
+    )
+    trap = cluster(queues=QueueTree(Queue("root", children=(parent,))), applications=apps)
+    review = build(trap, "trap", [], [], "yunikorn", Budget())
+    (check,) = review.checks
+    assert {"gang-a", "gang-b"} < set(check.abstraction.gangs)
+    assert check.verdict["no_starving_gangs"].outcome is Outcome.VIOLATED
+    assert check.abstraction.covers == "3 of 4 gangs"
+    assert any("late" in note or "probe" in note for note in check.abstraction.dropped)
+    assert review.cautions == ()
+
+
+def test_gangs_that_are_rejected_compete_for_nothing() -> None:
+    leaves = (Queue("root.batch.plain"), Queue("root.batch.fair", sort_policy=SortPolicy.FAIR))
+    parent = Queue("root.batch", maximum=Resources(vcore=4000), children=leaves)
+    apps = (
+        app("early", 3, 0, "root.batch.fair", vcore=1000),
+        app("large", 5, 1, "root.batch.plain", vcore=1000),
+        app("one", 3, 2, "root.batch.plain", vcore=1000),
+        app("two", 2, 3, "root.batch.plain", vcore=1000),
+    )
+    found = contests(cluster(queues=QueueTree(Queue("root", children=(parent,))), applications=apps))
+    (contest,) = found
+    assert [a.name for a in contest.gangs] == ["one", "two"]
+    assert [n for n in contest.notes if "rejected" in n] == [
+        "gang early: rejected, its queue root.batch.fair has sort policy fair",
+        "gang large: rejected, it asks for more than a maximum on the path of root.batch.plain",
+    ]
+
+
+def test_each_contended_quota_is_checked_by_its_tightest_resource() -> None:
+    first = Queue("root.first", maximum=Resources(vcore=40_000, memory=4 << 30))
+    second = Queue("root.second", maximum=Resources(vcore=5000, memory=40 << 30))
+    third = Queue("root.third", maximum=Resources(vcore=40_000))
+    apps = [
+        app(f"{queue}-{i}", 3, i, f"root.{queue}", vcore=1000, memory=1 << 30)
+        for i, queue in enumerate(("first", "first", "second", "second", "third", "third"))
+    ]
+    tree = QueueTree(Queue("root", children=(first, second, third)))
+    found = contests(cluster(queues=tree, applications=tuple(apps)))
+    assert [(c.name, c.resource, c.of) for c in found] == [("root.first", "memory", 2), ("root.second", "vcore", 2)]
+
+
+def test_a_gang_that_is_stuck_is_taken_before_larger_ones() -> None:
+    apps = tuple(app(f"gang-{i}", 6 - i, i, vcore=1000) for i in range(5))
+    whole = cluster(applications=apps)
+    assert [a.name for a in contests(whole)[0].gangs] == ["gang-0", "gang-1", "gang-2"]
+    assert "gang-4" in [a.name for a in contests(whole, stuck=["gang-4"])[0].gangs]
+
+
+def test_a_timeout_that_no_violation_explains_is_a_caution() -> None:
+    """Six cores are free, but a node of one and a half holds one pod: the instance says too much of the nodes."""
+    apart = tuple(Node(f"node-{i}", Resources(vcore=1500)) for i in range(4))
+    apps = (app("one", 3, 0, vcore=1000), app("two", 3, 1, vcore=1000))
+    review = build(cluster(nodes=apart, applications=apps), "apart", [], [], "yunikorn", Budget())
+    assert [c.verdict.outcome for c in review.checks] == [Outcome.HOLDS]
+    (caution,) = review.cautions
+    assert caution.startswith(
+        "gang two ended in a placeholder timeout in the greedy schedule, but its instance shows no "
+    )
+    assert "caution: gang two ended" in review_text(review)
+    assert f"Caution: {caution}" in render(review)
 
 
 @settings(max_examples=60)

@@ -571,7 +571,7 @@ def test_when_blocks_nest_and_hold_loops() -> None:
     updates = s.m.actions[0].updates
     assert [repr(u.condition) for u in updates] == [
         "ready[a]",
-        "((ready[a] & busy) & (held[a, n] > 0))",
+        "(ready[a] & (busy & (held[a, n] > 0)))",
         "True",
     ]
     assert [len(u.binders) for u in updates] == [0, 1, 0]
