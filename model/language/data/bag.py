@@ -166,7 +166,7 @@ class Bag(Store):
         return compare("==", before(self.length, over), total(held))
 
     def text(self, index: tuple[int, ...], values: CellValues) -> str:
-        machine, messages = self.machine, []
+        machine, messages, in_all = self.machine, [], 0
         names = {field: machine.sorts[sort].names for field, sort in self.type.elements.items()}
         for content, variable in self.counts:
             plain = dict(zip(self.type.plain, content, strict=True))
@@ -174,9 +174,12 @@ class Bag(Store):
                 held = values[variable.name, (*index, *position)]
                 shown = {f: machine.show(self.type.plain[f], c.raw) for f, c in plain.items()}
                 shown |= {f: n[i] for (f, n), i in zip(names.items(), position, strict=True)}
+                in_all += held
                 if held:
                     messages.append(self.message(shown) + (f" x{held}" if held > 1 else ""))
-        return "{" + ", ".join(messages) + "}"
+        shown_length = values[self.length.name, index]
+        # only a spec that was edited counts otherwise, and its states are still told apart
+        return "{" + ", ".join(messages) + "}" + (f" of {shown_length}" if shown_length != in_all else "")
 
 
 __all__ = ["Bag"]

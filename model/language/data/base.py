@@ -147,6 +147,12 @@ def read(variable: VariableBase, indices: Indices) -> Expr:
     return variable._read(indices)
 
 
+def note(variable: VariableBase) -> None:
+    """The variable is read here; an action that wrote it before is told so."""
+    if OPEN.recording is not None and OPEN.recording.kind is Kind.ACTION:
+        OPEN.recording.note_read(Read(variable, ()), variable)
+
+
 def before(variable: VariableBase, indices: Indices) -> Expr:
     """A cell's value before the step, wherever in the body this is built: for writes of the constructs themselves."""
     return Read(variable, indices)

@@ -19,11 +19,13 @@ from model.language.data.base import (
     Indices,
     Shown,
     View,
+    before,
     element_of,
     elements_of,
     fresh,
     in_action,
     negation,
+    note,
     quantified,
     read,
     sorts_of,
@@ -62,12 +64,12 @@ class ElementValue(NoPythonValue, Generic[S]):
 
     def is_(self, element: S) -> Expr:
         """Whether it is ``element``."""
-        return read(self._variable, (*self._over, element_of(self._name, self._sort, element)))
+        return self._holds(element_of(self._name, self._sort, element))
 
     def is_none(self) -> Expr:
         """Whether it is no element."""
         (symbol,) = fresh((self._sort,))
-        return quantified("all", (symbol,), negation(read(self._variable, (*self._over, symbol))))
+        return quantified("all", (symbol,), negation(self._holds(symbol)))
 
     def __eq__(self, other: object) -> Expr:  # type: ignore[override]
         if other is None:
@@ -76,7 +78,7 @@ class ElementValue(NoPythonValue, Generic[S]):
             (symbol,) = fresh((self._sort,))
             same = Op("==", BOOL, self._holds(symbol), _value_at(self._sort, other, symbol, f"{self._name} =="))
             return quantified("all", (symbol,), same)
-        return read(self._variable, (*self._over, element_of(f"{self._name} ==", self._sort, other)))
+        return self._holds(element_of(f"{self._name} ==", self._sort, other))
 
     def __ne__(self, other: object) -> Expr:  # type: ignore[override]
         return negation(self == other)
@@ -84,7 +86,7 @@ class ElementValue(NoPythonValue, Generic[S]):
     __hash__ = NoPythonValue.__hash__
 
     def _holds(self, symbol: Symbol) -> Expr:
-        return read(self._variable, (*self._over, symbol))
+        return before(self._variable, (*self._over, symbol))
 
     def _assign(self, value: object) -> None:
         current, (symbol,) = in_action(f"writing {self._name}"), fresh((self._sort,))
@@ -106,6 +108,15 @@ def _value_at(sort: type[Sort], value: object, symbol: Symbol, use: str) -> Expr
 
 class ElementScalar(ElementValue[S], Handle):
     """A single variable of this kind: written ``holder.next = a`` or ``= None``."""
+
+    def _holds(self, symbol: Symbol) -> Expr:
+        return read(self._variable, (*self._over, symbol))
+
+    @property
+    def now(self) -> ElementValue[S]:
+        """The value before the step, read at this point: for a name that is used after ``holder`` is written."""
+        note(self._variable)
+        return ElementValue(self._name, self._variable, self._over)
 
     @property
     def next(self) -> Any:
@@ -133,6 +144,7 @@ class ElementArray(Derived, Generic[I, S]):
         return ElementValue(f"{self.label}[{', '.join(map(repr, over))}]", self.variable, over)
 
     def __getitem__(self, index: I) -> ElementValue[S]:
+        note(self.variable)
         return self._value(index)
 
     def __setitem__(self, index: I, value: S | ElementValue[S] | None) -> None:
@@ -152,10 +164,10 @@ def declare_element(machine: Machine, name: str, sort: object, over: object, lab
     return ElementScalar(variable.label, variable, ())
 
 
-def named_element(machine: Machine, variable: VariableBase, index: tuple[int, ...], values: CellValues) -> str | None:
-    """The name of the element that the cell group at ``index`` holds; None for none."""
+def held_elements(machine: Machine, variable: VariableBase, index: tuple[int, ...], values: CellValues) -> list[str]:
+    """The names of the elements that are held at ``index``: none or one, but in a spec that was edited."""
     names = machine.sorts[variable.sorts[-1]].names
-    return next((n for i, n in enumerate(names) if values[variable.name, (*index, i)]), None)
+    return [n for i, n in enumerate(names) if values[variable.name, (*index, i)]]
 
 
 def _show(machine: Machine, variable: VariableBase, values: CellValues) -> Shown:
@@ -164,8 +176,8 @@ def _show(machine: Machine, variable: VariableBase, values: CellValues) -> Shown
     for index in itertools.product(*sizes):
         names = [machine.sorts[s].names[i] for s, i in zip(variable.sorts, index, strict=False)]
         label = f"{variable.label}[{', '.join(names)}]" if names else variable.label
-        shown[label] = named_element(machine, variable, index, values) or "none"
+        shown[label] = "+".join(held_elements(machine, variable, index, values)) or "none"
     return shown
 
 
-__all__ = ["ElementArray", "ElementScalar", "ElementValue", "declare_element", "named_element"]
+__all__ = ["ElementArray", "ElementScalar", "ElementValue", "declare_element", "held_elements"]

@@ -24,6 +24,7 @@ from model.language.data.base import (
     total,
     write,
 )
+from model.language.data.elements import held_elements
 from model.language.data.store import Sent, Store, Traffic, as_symbol, guard
 from model.language.expressions import Const, Expr, arithmetic, compare, ite, logic
 from model.language.statements import choose
@@ -167,17 +168,26 @@ class Fifo(Store):
         return both(parts)
 
     def text(self, index: tuple[int, ...], values: CellValues) -> str:
-        machine, messages = self.machine, []
-        for slot in self.slots[: values[self.length.name, index]]:
-            shown = {}
-            for field, variable in slot.items():
-                if field in self.type.elements:
-                    names = machine.sorts[self.type.elements[field]].names
-                    shown[field] = next(n for i, n in enumerate(names) if values[variable.name, (*index, i)])
-                else:
-                    shown[field] = machine.show(variable.domain, values[variable.name, index])
-            messages.append(self.message(shown))
-        return f"[{', '.join(messages)}]"
+        length = values[self.length.name, index]
+        held = f"[{', '.join(self._message(slot, index, values) for slot in self.slots[:length])}]"
+        behind = self.slots[length:]
+        if all(self._is_empty(slot, index, values) for slot in behind):
+            return held
+        # only a spec that was edited gets here, and its states are still told apart
+        return f"{held} before [{', '.join(self._message(slot, index, values) for slot in behind)}]"
+
+    def _is_empty(self, slot: dict[str, VariableBase], index: tuple[int, ...], values: CellValues) -> bool:
+        plain = all(values[slot[f].name, index] == self._nothing(f).raw for f in self.type.plain)
+        return plain and not any(held_elements(self.machine, slot[f], index, values) for f in self.type.elements)
+
+    def _message(self, slot: dict[str, VariableBase], index: tuple[int, ...], values: CellValues) -> str:
+        shown = {}
+        for field, variable in slot.items():
+            if field in self.type.elements:
+                shown[field] = "+".join(held_elements(self.machine, variable, index, values)) or "none"
+            else:
+                shown[field] = self.machine.show(variable.domain, values[variable.name, index])
+        return self.message(shown)
 
 
 def _choice(condition: Expr, then: Expr, otherwise: Expr) -> Expr:

@@ -20,10 +20,12 @@ from model.language.data.base import (
     Indices,
     Shown,
     View,
+    before,
     elements_of,
     fresh,
     in_action,
     negation,
+    note,
     quantified,
     read,
     sorts_of,
@@ -96,7 +98,7 @@ class SetValue(NoPythonValue, Generic[T]):
         return self._everywhere("<=", other, "=>")
 
     def __ge__(self, other: SetValue[T]) -> Expr:
-        return self._other(other, "'>='") <= self
+        return self._other(other, "'>='")._everywhere("<=", self, "=>")
 
     def __eq__(self, other: object) -> Expr:  # type: ignore[override]
         return self._everywhere("==", other, "==")
@@ -142,6 +144,12 @@ class BoundedSet(SetValue[T], Handle):
         super().__init__(name, variable.sorts[len(over) :], lambda symbols: read(variable, (*over, *symbols)))
         self._variable = variable
         self._over = over
+
+    @property
+    def now(self) -> SetValue[T]:
+        """The set before the step, read at this point: for a name that is used after the set is written."""
+        note(self._variable)
+        return SetValue(self._name, self._sorts, lambda symbols: before(self._variable, (*self._over, *symbols)))
 
     def _write(self, element: T, use: str, value: bool) -> None:
         given = element if isinstance(element, tuple) else (element,)
