@@ -14,6 +14,7 @@ from model.language import (
     Machine,
     Order,
     Sort,
+    after,
     all_,
     choose,
     count_,
@@ -21,6 +22,7 @@ from model.language import (
     ite,
     record,
     require,
+    weak,
     when,
 )
 from model.language.describe import describe
@@ -413,7 +415,8 @@ def test_an_element_or_none() -> None:
 
     @m.always
     def one_at_most() -> Expr:
-        return all_(count_(place[a].is_(n) for n in Node) <= 1 for a in App) & (count_(old == n for n in Node) <= 1)
+        counted = all_(count_(place[a].is_(n) for n in Node) <= 1 for a in App) & (count_(old == n for n in Node) <= 1)
+        return counted & (counted == (all_(place[a].consistent() for a in App) & old.consistent()))
 
     @m.always
     def equality_is_one() -> Expr:
@@ -495,8 +498,6 @@ def alarm(most: int, apps: int, *, urgent: bool = True, unless: bool = False) ->
 
     @m.step
     def time_waits() -> Expr:
-        from model.language import after
-
         passes = all_(after(timer.left(a)) == timer.left(a) - 1 for a in App) & all_(timer.running(a) for a in App)
         return implies(passes, all_(~timer.expired(a) for a in App))
 
@@ -638,3 +639,55 @@ def test_three_sorts_index_a_variable() -> None:
     names: dict[str, object] = {}
     exec(describe(m), names)  # noqa: S102
     assert Exploration(names["three"]()).states.tolist() == exploration.states.tolist()  # type: ignore[operator]
+
+
+# ---- the actions that constructs bring along, in fairness and in claims
+
+
+def test_fairness_speaks_of_the_clock_and_of_losses() -> None:
+    m = Machine("fair")
+    line = m.channel("line", record(urgent=bool), 1, lossy=True)
+    timer = m.timer("timer", most=2)
+    tick = m.clock(timer)
+
+    @m.action
+    def send() -> None:
+        require(line.is_empty(), timer.off())
+        line.send(urgent=True)
+        timer.start()
+
+    @m.action
+    def hear() -> None:
+        line.receive()
+        timer.stop()
+
+    @m.action
+    def resend() -> None:
+        require(line.is_empty())
+        timer.expire()
+        line.send(urgent=False)
+
+    @m.always
+    def losing_is_an_action() -> Expr:
+        return m.enabled(line.lose) == ~line.is_empty()
+
+    @m.leads_to(fairness=[weak(tick), weak(hear), weak(resend)])
+    def a_loss_is_noticed() -> tuple[Expr, Expr]:
+        return line.is_empty() & ~timer.off(), timer.expired() | ~line.is_empty()
+
+    @m.leads_to(fairness=[weak(hear), weak(resend)])
+    def without_time_it_is_not() -> tuple[Expr, Expr]:
+        return line.is_empty() & ~timer.off(), timer.expired() | ~line.is_empty()
+
+    @m.leads_to(fairness=[m.progress(but=[line.lose])])
+    def sooner_or_later_all_is_quiet() -> tuple[Expr, Expr]:
+        return ~line.is_empty(), timer.off() & line.is_empty()
+
+    verdict = assert_agrees(m).verdict
+    expected = {
+        "losing_is_an_action": Outcome.HOLDS,
+        "a_loss_is_noticed": Outcome.HOLDS,
+        "without_time_it_is_not": Outcome.VIOLATED,
+        "sooner_or_later_all_is_quiet": Outcome.HOLDS,
+    }
+    assert {name: verdict[name].outcome for name in expected} == expected
