@@ -16,6 +16,7 @@ from gangproof.sizes import Seconds
 @click.option("--max-memory", metavar="SIZE", help="Stop, with UNKNOWN, past this much memory (e.g. 512M, 4G).")
 @click.option("--time-limit", type=Seconds(), help="Stop, with UNKNOWN, after so many seconds.")
 @click.option("--stop-at-first", is_flag=True, help="Stop at the first violation.")
+@click.option("--symmetry", is_flag=True, help="Of states that differ by an exchange of equals explore only one.")
 @click.option("--property", "shown", metavar="NAME", help="Show the trace of this property.")
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
 def command(
@@ -25,6 +26,7 @@ def command(
     max_memory: str | None,
     time_limit: float | None,
     stop_at_first: bool,
+    symmetry: bool,
     shown: str | None,
     as_json: bool,
 ) -> int:
@@ -49,6 +51,7 @@ def command(
             max_memory=memory,
             time_limit=time_limit,
             stop_at_first=stop_at_first,
+            symmetry=symmetry,
             progress=bar.update,
         )
     if as_json:

@@ -34,6 +34,7 @@ def explore(
     time_limit: float | None = None,
     stop_at_first: bool = False,
     threads: int | None = None,
+    symmetry: bool = False,
     progress: Callable[[Progress], None] | None = None,
 ) -> Verdict:
     """Explore ``machine`` exhaustively; see `Exploration` for the arguments. SpecError if it cannot be compiled."""
@@ -44,6 +45,7 @@ def explore(
         time_limit=time_limit,
         stop_at_first=stop_at_first,
         threads=threads,
+        symmetry=symmetry,
         progress=progress,
     ).verdict
 
@@ -55,6 +57,8 @@ class Exploration:
     are budgets: where one runs out, what is not yet decided is UNKNOWN, with what was covered. States that were found
     are still checked when the state or the memory budget runs out; they are not when time does. ``stop_at_first``:
     end at the first violation, leaving the rest UNKNOWN; else every property gets its own verdict and shortest trace.
+    ``symmetry``: of states that differ by an exchange of elements of sorts declared symmetric one stands for all; then
+    states and steps are counted up to such exchanges, and liveness properties are UNKNOWN.
     ``progress`` is called about ten times a second, and at the end.
     """
 
@@ -67,13 +71,14 @@ class Exploration:
         time_limit: float | None = None,
         stop_at_first: bool = False,
         threads: int | None = None,
+        symmetry: bool = False,
         progress: Callable[[Progress], None] | None = None,
     ) -> None:
         for name, value in (("max_states", max_states), ("max_memory", max_memory), ("time_limit", time_limit)):
             if value is not None and value < 0:
                 raise ValueError(f"{name} is not negative, found {value}")
         started = time.perf_counter()
-        self.program: Program = lower(machine)
+        self.program: Program = lower(machine, symmetry=symmetry)
         native = Native(self.program)
         compiled = time.perf_counter()
         limits = Limits(max_memory, max_states, time_limit, stop_at_first)
@@ -113,7 +118,7 @@ class Exploration:
     # ---- verdicts
 
     def _verdict(self, properties: tuple[PropertyVerdict, ...], compile_seconds: float, seconds: float) -> Verdict:
-        search, machine = self.search, self.program.machine
+        search, machine, canonical = self.search, self.program.machine, self.program.canonical
         coverage = Coverage(
             distinct_states=search.count,
             transitions=search.transitions,
@@ -124,6 +129,7 @@ class Exploration:
             seconds=seconds,
             compile_seconds=compile_seconds,
             bytes_per_state=search.memory / max(1, search.count),
+            symmetry=None if canonical is None else canonical.symmetry.describe(machine),
         )
         return Verdict(machine.name, dict(machine.parameters), properties, coverage)
 
@@ -133,6 +139,9 @@ class Exploration:
         if p.kind is PropertyKind.POSSIBLE:
             return self._possible(p)
         if p.kind.is_liveness:
+            if self.program.canonical is not None:
+                how = "liveness is not explored up to symmetry: check it without --symmetry"
+                return PropertyVerdict(p.name, p.kind.value, Outcome.UNKNOWN, how)
             return self._undecided(p.name, p.kind.value) or self._liveness.verdict(p)
         kind = EventKind.STEP if p.kind is PropertyKind.STEP else EventKind.ALWAYS
         return self._universal(p.name, p.kind.value, kind, list(enumerate(p.premises)))
@@ -203,11 +212,14 @@ class Exploration:
     def _all_states(self) -> str:
         count = self.search.count
         words = "the only state" if count == 1 else f"all {count:,} states"
-        return words + self._beside_faults()
+        return words + self._up_to() + self._beside_faults()
+
+    def _up_to(self) -> str:
+        return "" if self.program.canonical is None else " up to symmetry"
 
     def _all_transitions(self) -> str:
         count = self.search.transitions
-        return f"all {count:,} steps" if count != 1 else "the only step"
+        return (f"all {count:,} steps" if count != 1 else "the only step") + self._up_to()
 
     def _beside_faults(self) -> str:
         """A faulty step has no state after it, so a claim about all states does not speak of what it might lead to."""
