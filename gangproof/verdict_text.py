@@ -63,8 +63,11 @@ def _headline(verdict: Verdict) -> str:
     elif outcome is Outcome.UNKNOWN:
         reason = f" {c.budget or 'see below'}"
     elif outcome is Outcome.VACUOUS:
-        silent = [p.name for p in verdict.properties if p.outcome is Outcome.VACUOUS]
+        vacuous = [p for p in verdict.properties if p.outcome is Outcome.VACUOUS]
+        unreached = [p.name for p in vacuous if p.kind == "sometimes"]
+        silent = [p.name for p in vacuous if p.kind != "sometimes"]
         words = [f"never fired: {', '.join(verdict.never_fired)}"] if verdict.never_fired else []
+        words += [f"never reached: {', '.join(unreached)}"] if unreached else []
         words += [f"says nothing: {', '.join(silent)}"] if silent else []
         reason = " " + "; ".join(words)
     return f"{outcome.value.upper()}:{reason or ' every property'}. {covered} ({cost})."

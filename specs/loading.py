@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from model.language import Machine, SpecError
+from model.language.errors import explained
 from specs.parameters import ParameterError, check_known, parameters_of, parse_assignments, shown
 from specs.registry import SHIPPED, spec_function
 
@@ -132,7 +133,7 @@ def _told(error: BaseException, file: str) -> str:
         return f"{error.filename}:{error.lineno}: {type(error).__name__}: {error.msg}"
     frames = traceback.extract_tb(error.__traceback__)
     lines = [f":{f.lineno}" for f in frames if Path(f.filename).name == Path(file).name]
-    return f"{file}{lines[-1] if lines else ''}: {type(error).__name__}: {error}"
+    return f"{file}{lines[-1] if lines else ''}: {explained(error)}"
 
 
 __all__ = ["SpecLoadError", "build_spec", "find_function", "load_spec"]

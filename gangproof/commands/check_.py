@@ -35,10 +35,11 @@ def command(
     from gangproof.sizes import bytes_of
     from gangproof.verdict_text import verdict_text
     from model.explore import explore
+    from model.language.properties import BUILT_IN
     from specs.loading import load_spec
 
     machine = load_spec(spec, parameters)
-    names = [p.name for p in machine.properties]
+    names = [*(p.name for p in machine.properties), *BUILT_IN]
     if shown is not None and shown not in names:
         raise click.BadParameter(f"{machine.name} has no property {shown!r}; it has {', '.join(names)}")
     memory = None if max_memory is None else bytes_of(max_memory)

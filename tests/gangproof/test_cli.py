@@ -114,6 +114,23 @@ def test_a_vacuous_spec_says_what_says_nothing(capsys: pytest.CaptureFixture[str
     assert parsed["distinct_states"] == 1
 
 
+def test_a_built_in_property_can_be_shown(capsys: pytest.CaptureFixture[str], toy: str) -> None:
+    assert run(["check", toy, "jobs=1", "slots=0", "--property", "deadlock_free"]) == 1
+    assert "This run violates deadlock_free" in capsys.readouterr().out
+    assert run(["check", toy, "--property", "values_in_range"]) == 0
+    assert "values_in_range: there is no trace" in capsys.readouterr().out
+
+
+def test_a_goal_that_is_never_reached_is_told_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    spec = tmp_path / "unreached.py"
+    goal = "    @m.sometimes\n    def all_run() -> Expr:\n        return count_(running[j] for j in Job) == 2\n\n    return m"
+    spec.write_text(TOY.replace("    return m", goal))
+    assert run(["check", f"{spec}:toy"]) == 4
+    text = capsys.readouterr().out
+    assert "VACUOUS: never reached: all_run." in text
+    assert "says nothing" not in text
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
