@@ -33,8 +33,8 @@ def check(spec: str | Machine | Callable[..., Machine], **parameters: Any) -> Ve
     if isinstance(spec, _Machine):
         if parameters:
             raise TypeError("a machine is built already; give the parameters to its spec function")
-        return explore(spec)
-    return explore(build_spec(spec, parameters))
+        return explore(spec, coverage=True)
+    return explore(build_spec(spec, parameters), coverage=True)
 
 
 def load(*paths: str) -> LoadResult:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gangproof.coverage_text import unseen_text
 from gangproof.output import WIDTH, paragraph, table
 from model.language import Machine
 from model.verdict import Outcome, PropertyVerdict, Verdict
@@ -24,7 +25,8 @@ def verdict_text(machine: Machine, verdict: Verdict, shown: str | None = None) -
         "",
         table(["action", "fired"], [(name, f"{fired:,}") for name, fired in verdict.coverage.actions.items()]),
     ]
-    parts += [f"warning: {w}" for w in verdict.warnings]
+    parts += unseen_text(verdict.unseen) if verdict.unseen is not None else []
+    parts += ["", *(paragraph(f"warning: {w}", indent="  ") for w in verdict.warnings)] if verdict.warnings else []
     trace_of = verdict[shown] if shown else verdict.first_violation
     if trace_of is not None:
         parts += ["", *_trace(machine, trace_of)]

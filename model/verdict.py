@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from model.coverage import Unseen
 from model.trace import Trace
 
 
@@ -64,13 +65,17 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The answer about one machine. ``parameters`` are the spec function's, as JSON values."""
+    """The answer about one machine. ``parameters`` are the spec function's, as JSON values.
+
+    ``unseen``: what was not seen, if that was asked for.
+    """
 
     spec: str
     parameters: Mapping[str, Any]
     properties: tuple[PropertyVerdict, ...]
     coverage: Coverage
     warnings: tuple[str, ...] = field(default=())
+    unseen: Unseen | None = None
 
     @property
     def never_fired(self) -> tuple[str, ...]:
@@ -132,6 +137,7 @@ class Verdict:
             "budget": self.coverage.budget,
             "actions": dict(self.coverage.actions),
             "never_fired": list(self.never_fired) if self.coverage.complete else [],
+            "coverage": None if self.unseen is None else self.unseen.to_json(),
             "seconds": round(self.coverage.seconds, 3),
             "compile_seconds": round(self.coverage.compile_seconds, 3),
             "bytes_per_state": round(self.coverage.bytes_per_state, 1),

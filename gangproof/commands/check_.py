@@ -51,6 +51,7 @@ def command(
             time_limit=time_limit,
             stop_at_first=stop_at_first,
             progress=bar.update,
+            coverage=True,
         )
     if as_json:
         print_json(verdict.to_json())

@@ -123,8 +123,8 @@ def test_a_built_in_property_can_be_shown(capsys: pytest.CaptureFixture[str], to
 
 def test_a_goal_that_is_never_reached_is_told_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     spec = tmp_path / "unreached.py"
-    goal = "    @m.sometimes\n    def all_run() -> Expr:\n        return count_(running[j] for j in Job) == 2\n\n    return m"
-    spec.write_text(TOY.replace("    return m", goal))
+    goal = "    @m.sometimes\n    def all_run() -> Expr:\n        return count_(running[j] for j in Job) == 2\n\n"
+    spec.write_text(TOY.replace("    return m", goal + "    return m"))
     assert run(["check", f"{spec}:toy"]) == 4
     text = capsys.readouterr().out
     assert "VACUOUS: never reached: all_run." in text

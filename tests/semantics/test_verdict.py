@@ -93,6 +93,7 @@ def test_json() -> None:
         "budget": None,
         "actions": {"submit": 1, "allocate": 3},
         "never_fired": [],
+        "coverage": None,
         "seconds": 0.123,
         "compile_seconds": 0.5,
         "bytes_per_state": 7.8,
