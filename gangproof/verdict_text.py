@@ -29,7 +29,7 @@ def verdict_text(machine: Machine, verdict: Verdict, shown: str | None = None) -
     parts += ["", *(paragraph(f"warning: {w}", indent="  ") for w in verdict.warnings)] if verdict.warnings else []
     trace_of = verdict[shown] if shown else verdict.first_violation
     if trace_of is not None:
-        parts += ["", *_trace(machine, trace_of)]
+        parts += ["", *trace_text(machine, trace_of)]
     others = [
         p.name
         for p in verdict.properties
@@ -75,7 +75,8 @@ def _headline(verdict: Verdict) -> str:
     return f"{outcome.value.upper()}:{reason or ' every property'}. {covered} ({cost})."
 
 
-def _trace(machine: Machine, of: PropertyVerdict) -> list[str]:
+def trace_text(machine: Machine, of: PropertyVerdict) -> list[str]:
+    """What a property's trace shows, and the trace."""
     declared = next((p for p in machine.properties if p.name == of.name), None)
     claim = "" if declared is None else " ".join(declared.doc.partition("\n\n")[0].split())
     about = f": {claim}" if claim else ""

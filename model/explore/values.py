@@ -44,27 +44,36 @@ class _Place:
 
 
 class Values:
-    """Collects the values in the states that it is shown. One thread at a time; `merge` joins what others saw."""
+    """Collects the values in the states that it is shown. `merge` joins what another thread saw."""
 
     def __init__(self, machine: Machine, layout: Layout) -> None:
         self._machine: Final = machine
         self._layout: Final = layout
         self._places: Final = _places(machine, layout)
-        last = self._places[-1]
-        self.words: Final[NDArray[np.uint64]] = np.zeros(last.first + last.words, np.uint64)
-        for place in self._places:
-            if not place.has_bits:
-                self.words[place.first] = _ALL
+        self.words: Final = self.blank()
         word = ctypes.c_uint64
         self._look: Final = compiled(_text(layout, self._places), "values", None, word, word, word)
 
+    def blank(self) -> NDArray[np.uint64]:
+        """Memory in which no value was seen yet."""
+        last = self._places[-1]
+        words = np.zeros(last.first + last.words, np.uint64)
+        for place in self._places:
+            if not place.has_bits:
+                words[place.first] = _ALL
+        return words
+
     def look(self, states: NDArray[np.uint64]) -> None:
         """Add the values in ``states``, packed, of shape (n, words)."""
+        self.look_into(states, self.words)
+
+    def look_into(self, states: NDArray[np.uint64], words: NDArray[np.uint64]) -> None:
+        """Add the values in ``states`` to ``words``, which `blank` made: each thread has its own."""
         states = np.ascontiguousarray(states)
-        self._look(states.ctypes.data, len(states), self.words.ctypes.data)
+        self._look(states.ctypes.data, len(states), words.ctypes.data)
 
     def merge(self, other: NDArray[np.uint64]) -> None:
-        """Add what another collector of the same machine saw: its ``words``."""
+        """Add what is in ``other``, which `blank` made."""
         for place in self._places:
             mine = self.words[place.first : place.first + place.words]
             theirs = other[place.first : place.first + place.words]

@@ -100,6 +100,40 @@ def test_check_as_text_fits_80_columns(capsys: pytest.CaptureFixture[str], toy: 
     assert max(len(line) for line in text.splitlines() if "/" not in line) <= 80
 
 
+def test_simulate_never_says_that_it_holds(capsys: pytest.CaptureFixture[str]) -> None:
+    status, parsed, _ = answer(capsys, "simulate", "gang", "--walks", "600", "--seed", "3")
+    assert (status, parsed["verdict"], parsed["seed"], parsed["walks"], parsed["stopped"]) == (
+        3,
+        "unknown",
+        3,
+        600,
+        None,
+    )
+    assert (parsed["distinct_states"], parsed["distinct_states_exact"]) == (144, True)
+    assert {p["verdict"] for p in parsed["properties"] if p["kind"] != "sometimes"} == {"unknown"}
+    assert sum(parsed["actions"].values()) == parsed["steps"]
+    again = answer(capsys, "simulate", "gang", "--walks", "600", "--seed", "3")[1]
+    for each in (parsed, again):
+        del each["seconds"], each["compile_seconds"]
+    assert again == parsed
+
+
+def test_simulate_finds_a_violation(capsys: pytest.CaptureFixture[str], toy: str) -> None:
+    status, parsed, _ = answer(capsys, "simulate", toy, "leak=true", "--steps", "9")
+    assert (status, parsed["verdict"], parsed["trace_property"]) == (1, "violated", "slots_suffice")
+    assert [row["action"] for row in parsed["trace"]] == [None, "start", "start"]
+
+
+def test_simulate_as_text_fits_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["simulate", "yunikorn", "queues=two_leaves"]) == 1
+    text = capsys.readouterr().out
+    assert max(map(len, text.splitlines())) <= 80
+    assert "there may be a shorter one" in text
+    assert "walks cannot judge it" in text
+    assert run(["simulate", "gang", "--walks", "1", "--property", "every_app_finishes"]) == 3
+    assert "no violation in 1 walk, seed 0" in capsys.readouterr().out.replace("\n  ", " ")
+
+
 def test_an_exhausted_budget_is_unknown(capsys: pytest.CaptureFixture[str]) -> None:
     status, parsed, _ = answer(
         capsys, "check", "gang", "apps=4", "size=3", "capacity=4", "quota=7", "--max-states", "1000"
@@ -143,6 +177,11 @@ def test_a_goal_that_is_never_reached_is_told_so(capsys: pytest.CaptureFixture[s
         (["check", "gang", "--max-memory", "lots"], "lots"),
         (["check", "gang", "--max-states", "0"], "0"),
         (["check", "gang", "--property", "nonsense"], "nonsense"),
+        (["simulate", "gang", "--walks", "0"], "0"),
+        (["simulate", "gang", "--steps", "1e3"], "1e3"),
+        (["simulate", "gang", "--seed", "-1"], "-1"),
+        (["simulate", "gang", "--property", "nonsense"], "nonsense"),
+        (["simulate", "no_such_spec"], "no_such_spec"),
         (["schedule", "no/such/directory"], "no/such/directory"),
         (["schedule", "--policy", "lifo", str(EXAMPLE)], "lifo"),
         (["place", "--method", "guess", str(EXAMPLE)], "guess"),
@@ -183,6 +222,7 @@ def test_every_schema_is_a_schema() -> None:
     assert {f.name.removesuffix(".json") for f in schemas} >= {
         "list",
         "check",
+        "simulate",
         "schedule",
         "place",
         "compare",
