@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gangproof.coverage_text import unseen_text
+from gangproof.coverage_text import unseen_text, vacuity_text
 from gangproof.output import WIDTH, paragraph, table
 from model.language import Machine
 from model.verdict import Outcome, PropertyVerdict, Verdict
@@ -26,6 +26,7 @@ def verdict_text(machine: Machine, verdict: Verdict, shown: str | None = None) -
         table(["action", "fired"], [(name, f"{fired:,}") for name, fired in verdict.coverage.actions.items()]),
     ]
     parts += unseen_text(verdict.unseen) if verdict.unseen is not None else []
+    parts += vacuity_text(verdict.vacuity) if verdict.vacuity is not None else []
     parts += ["", *(paragraph(f"warning: {w}", indent="  ") for w in verdict.warnings)] if verdict.warnings else []
     trace_of = verdict[shown] if shown else verdict.first_violation
     if trace_of is not None:
@@ -63,7 +64,8 @@ def _headline(verdict: Verdict) -> str:
         steps = len(verdict.first_violation.trace)
         reason = f" {verdict.first_violation.name}, shortest trace {steps} step{'' if steps == 1 else 's'}"
     elif outcome is Outcome.UNKNOWN:
-        reason = f" {c.budget or 'see below'}"
+        undecided = verdict.vacuity.budget if verdict.vacuity is not None else None
+        reason = f" {c.budget or undecided or 'see below'}"
     elif outcome is Outcome.VACUOUS:
         vacuous = [p for p in verdict.properties if p.outcome is Outcome.VACUOUS]
         unreached = [p.name for p in vacuous if p.kind == "sometimes"]

@@ -5,6 +5,7 @@ Whatever is wrong in the user's file is told with its file and line; their excep
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import inspect
 import sys
@@ -28,12 +29,17 @@ class SpecLoadError(Exception):
 def load_spec(spec: str, assignments: Sequence[str] = ()) -> Machine:
     """The machine of ``spec`` with parameters given as ``name=value`` texts. SpecLoadError and SpecError say what is
     wrong."""
+    return spec_builder(spec, assignments)()
+
+
+def spec_builder(spec: str, assignments: Sequence[str] = ()) -> Callable[[], Machine]:
+    """A function that builds the machine of ``spec`` anew at each call, from a file that is read once."""
     function = find_function(spec)
     try:
         values = parse_assignments(parameters_of(function), assignments)
     except ParameterError as error:
         raise SpecLoadError(f"{spec}: {error}") from None
-    return _call(spec, function, values)
+    return functools.partial(_call, spec, function, values)
 
 
 def build_spec(spec: str | Callable[..., Machine], values: Mapping[str, Any]) -> Machine:
@@ -136,4 +142,4 @@ def _told(error: BaseException, file: str) -> str:
     return f"{file}{lines[-1] if lines else ''}: {explained(error)}"
 
 
-__all__ = ["SpecLoadError", "build_spec", "find_function", "load_spec"]
+__all__ = ["SpecLoadError", "build_spec", "find_function", "load_spec", "spec_builder"]

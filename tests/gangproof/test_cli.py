@@ -100,6 +100,38 @@ def test_check_as_text_fits_80_columns(capsys: pytest.CaptureFixture[str], toy: 
     assert max(len(line) for line in text.splitlines() if "/" not in line) <= 80
 
 
+def test_check_with_mutants(capsys: pytest.CaptureFixture[str], toy: str) -> None:
+    status, parsed, _ = answer(capsys, "check", toy)
+    assert (status, parsed["vacuity"]) == (0, None)
+    status, parsed, _ = answer(capsys, "check", toy, "--vacuity")
+    assert (status, parsed["verdict"], parsed["vacuity"]["unbroken"]) == (0, "holds", [])
+    assert {b["property"] for b in parsed["vacuity"]["broken"]} == {"slots_suffice", "deadlock_free"}
+    # With a slot for each job nothing can break the claim.
+    status, parsed, _ = answer(capsys, "check", toy, "slots=2", "--vacuity")
+    assert (status, parsed["verdict"], parsed["vacuity"]["unbroken"]) == (4, "vacuous", ["slots_suffice"])
+    assert run(["check", toy, "slots=2", "--vacuity"]) == 4
+    text = capsys.readouterr().out
+    assert "VACUOUS: says nothing: slots_suffice." in text
+    assert "No mutant of any action breaks: slots_suffice." in text
+    assert max(len(line) for line in text.splitlines() if "/" not in line) <= 80
+    status, parsed, _ = answer(capsys, "check", toy, "--vacuity", "--time-limit", "0.000001")
+    assert (status, parsed["verdict"]) == (3, "unknown")
+
+
+def test_coverage_of_a_spec_that_does_little(capsys: pytest.CaptureFixture[str], toy: str) -> None:
+    status, parsed, _ = answer(capsys, "check", toy, "jobs=1", "slots=0")
+    assert status == 1
+    coverage = parsed["coverage"]
+    assert [b["action"] for b in coverage["blocked"]] == ["start", "stop"]
+    assert [b["never_together"] for b in coverage["blocked"]] == [[[1]], [[0]]]
+    assert coverage["values"][0]["never"] == ["true"]
+    assert run(["check", toy, "jobs=1", "slots=0"]) == 1
+    text = capsys.readouterr().out
+    assert "start never fired, in 1 state." in text
+    assert "Never true: running[j]." in text
+    assert "Values never taken: running = true." in text
+
+
 def test_simulate_never_says_that_it_holds(capsys: pytest.CaptureFixture[str]) -> None:
     status, parsed, _ = answer(capsys, "simulate", "gang", "--walks", "600", "--seed", "3")
     assert (status, parsed["verdict"], parsed["seed"], parsed["walks"], parsed["stopped"]) == (
