@@ -6,16 +6,19 @@ import functools
 import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from model.coverage import Unseen
 from model.explore.liveness import Liveness
 from model.explore.lower import Event, EventKind, Program, lower
 from model.explore.native import Native
 from model.explore.possible import OutOfMemory, first_stuck
 from model.explore.recover import Recovery
 from model.explore.search import Limits, Occurrence, Progress, Search
+from model.explore.unseen import unseen
 from model.language import Machine, Property, PropertyKind
 from model.verdict import Coverage, Outcome, PropertyVerdict, Verdict
 
@@ -36,9 +39,13 @@ def explore(
     threads: int | None = None,
     symmetry: bool = False,
     progress: Callable[[Progress], None] | None = None,
+    coverage: bool = False,
 ) -> Verdict:
-    """Explore ``machine`` exhaustively; see `Exploration` for the arguments. SpecError if it cannot be compiled."""
-    return Exploration(
+    """Explore ``machine`` exhaustively; see `Exploration` for the arguments. SpecError if it cannot be compiled.
+
+    ``coverage``: also tell what was not seen, in ``unseen`` of the verdict.
+    """
+    exploration = Exploration(
         machine,
         max_states=max_states,
         max_memory=max_memory,
@@ -47,7 +54,8 @@ def explore(
         threads=threads,
         symmetry=symmetry,
         progress=progress,
-    ).verdict
+    )
+    return exploration.with_coverage() if coverage else exploration.verdict
 
 
 class Exploration:
@@ -114,6 +122,32 @@ class Exploration:
         """States by distance, then by number, then by shard."""
         numbers = np.concatenate([np.arange(n) for n in self.search.counts])
         return np.lexsort((numbers, self._depths))
+
+    @functools.cached_property
+    def unseen(self) -> Unseen:
+        """What was not seen: why actions never fired, values that no state has, steps that change nothing."""
+        return unseen(self.search, self._recovery)
+
+    def with_coverage(self) -> Verdict:
+        """The verdict with what was not seen; `deadlock_free` then says in how many states nothing but idle steps is
+        left, which it counts as steps."""
+        started = time.perf_counter()
+        found, verdict = self.unseen, self.verdict
+        seconds = verdict.coverage.seconds + time.perf_counter() - started
+        properties = verdict.properties
+        if found.stuck is not None:
+            aside = f"; in {found.stuck.states:,} every step changes nothing"
+            properties = tuple(
+                replace(p, how=p.how + aside) if p.kind == "deadlock" and p.outcome is Outcome.HOLDS else p
+                for p in properties
+            )
+        return replace(
+            verdict,
+            properties=properties,
+            coverage=replace(verdict.coverage, seconds=seconds),
+            warnings=(*verdict.warnings, *found.warnings),
+            unseen=found,
+        )
 
     # ---- verdicts
 

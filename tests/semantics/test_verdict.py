@@ -93,6 +93,8 @@ def test_json() -> None:
         "budget": None,
         "actions": {"submit": 1, "allocate": 3},
         "never_fired": [],
+        "coverage": None,
+        "vacuity": None,
         "seconds": 0.123,
         "compile_seconds": 0.5,
         "bytes_per_state": 7.8,
