@@ -77,4 +77,5 @@ def _trace(machine: Machine, of: PropertyVerdict) -> list[str]:
     if of.trace is None:
         return [paragraph(f"{of.name}: there is no trace; {of.how}")]
     verb = "violates" if of.outcome is Outcome.VIOLATED else "reaches"
-    return [paragraph(f"This run {verb} {of.name}{about}"), "", of.trace.table(WIDTH)]
+    note = [] if of.note is None else ["", paragraph(f"Of the shortest runs: {of.note}.")]
+    return [paragraph(f"This run {verb} {of.name}{about}"), "", of.trace.table(WIDTH), *note]
