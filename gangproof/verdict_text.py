@@ -15,7 +15,7 @@ def verdict_text(machine: Machine, verdict: Verdict, shown: str | None = None) -
     parameters = " ".join(f"{k}={typed(v)}" for k, v in verdict.parameters.items())
     parts = [
         paragraph(f"{verdict.spec} {parameters}".strip(), indent="  "),
-        paragraph(_headline(verdict), indent="  "),
+        paragraph(headline(verdict), indent="  "),
         "",
         table(
             ["property", "kind", "verdict", "because"],
@@ -45,7 +45,8 @@ def typed(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _headline(verdict: Verdict) -> str:
+def headline(verdict: Verdict) -> str:
+    """The outcome with its reason, what was covered, and what it cost."""
     c = verdict.coverage
     covered = f"{c.distinct_states:,} distinct states, {c.transitions:,} transitions, depth {c.depth}"
     cost = f"{c.seconds:.2f} s, compiled in {c.compile_seconds:.2f} s"

@@ -107,7 +107,7 @@ class Trace:
         left = min(max([len(_START), *map(len, calls)]), max(12, width // 2 - 6))
         right = max(20, width - left - 8)
         lines = [f"{'step':>4}  {'action':<{left}}  what changed", f"{'-' * 4}  {'-' * left}  {'-' * right}"]
-        lines += _row("0", _START, _summary(self.initial), left, right)
+        lines += _row("0", _START, summary(self.initial), left, right)
         for number, (step, changed) in enumerate(zip(self.steps, self.changes(), strict=True), 1):
             if number - 1 == self.loop_start:
                 lines.append(_LOOP)
@@ -124,7 +124,7 @@ def _show(value: Value) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _summary(state: NamedState) -> list[str]:
+def summary(state: NamedState) -> list[str]:
     """The state variable by variable; a variable whose cells are all equal takes one entry."""
     by_variable: dict[str, dict[str, Value]] = {}
     for name, value in state.items():

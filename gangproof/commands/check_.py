@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from gangproof.output import print_json
@@ -17,6 +19,13 @@ from gangproof.sizes import Seconds
 @click.option("--time-limit", type=Seconds(), help="Stop, with UNKNOWN, after so many seconds.")
 @click.option("--stop-at-first", is_flag=True, help="Stop at the first violation.")
 @click.option("--property", "shown", metavar="NAME", help="Show the trace of this property.")
+@click.option(
+    "--trace-format",
+    "form",
+    type=click.Choice(["table", "json", "itf", "mermaid"]),
+    help="Only the trace, in this format, and the verdict on stderr; with --trace into the file.",
+)
+@click.option("--trace", "trace_file", metavar="FILE", type=click.Path(path_type=Path), help="Write the trace to FILE.")
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
 def command(
     spec: str,
@@ -26,6 +35,8 @@ def command(
     time_limit: float | None,
     stop_at_first: bool,
     shown: str | None,
+    form: str | None,
+    trace_file: Path | None,
     as_json: bool,
 ) -> int:
     """Explore every state of SPEC: a shipped name (see `gangproof list`) or FILE.py:FUNCTION.
@@ -33,10 +44,14 @@ def command(
     Exit status: 0 holds, 1 violated, 2 bad input, 3 unknown (a budget ran out), 4 vacuous.
     """
     from gangproof.sizes import bytes_of
-    from gangproof.verdict_text import verdict_text
+    from gangproof.trace_output import write_trace
+    from gangproof.verdict_text import headline, verdict_text
     from model.explore import explore
     from specs.loading import load_spec
 
+    only_trace = form is not None and trace_file is None
+    if as_json and only_trace:
+        raise click.UsageError("--json has the trace already; with --trace-format say --trace FILE")
     machine = load_spec(spec, parameters)
     names = [p.name for p in machine.properties]
     if shown is not None and shown not in names:
@@ -51,7 +66,11 @@ def command(
             stop_at_first=stop_at_first,
             progress=bar.update,
         )
-    if as_json:
+    if form is not None or trace_file is not None:
+        write_trace(machine, verdict, shown, form or "table", trace_file)
+    if only_trace:
+        click.echo(headline(verdict), err=True)
+    elif as_json:
         print_json(verdict.to_json())
     else:
         click.echo(verdict_text(machine, verdict, shown))

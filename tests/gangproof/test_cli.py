@@ -93,6 +93,31 @@ def test_check_of_a_users_spec(capsys: pytest.CaptureFixture[str], toy: str) -> 
     assert [row["action"] for row in parsed["trace"]] == [None, "start", "start"]
 
 
+@pytest.mark.parametrize(("form", "schema"), [("json", "trace"), ("itf", "itf")])
+def test_only_the_trace(capsys: pytest.CaptureFixture[str], toy: str, form: str, schema: str) -> None:
+    assert run(["check", toy, "leak=true", "--trace-format", form]) == 1
+    out = capsys.readouterr()
+    told = json.loads((files("gangproof") / "schemas" / f"{schema}.json").read_text())
+    whole = json.loads(out.out)
+    jsonschema.validate(whole, told, cls=jsonschema.Draft202012Validator)
+    assert len(whole["trace" if form == "json" else "states"]) == 3
+    assert out.err.startswith("VIOLATED: slots_suffice")
+
+
+def test_a_trace_in_a_file(capsys: pytest.CaptureFixture[str], toy: str, tmp_path: Path) -> None:
+    file = tmp_path / "trace.mmd"
+    assert run(["check", toy, "leak=true", "--trace-format", "mermaid", "--trace", str(file)]) == 1
+    assert "VIOLATED: slots_suffice" in capsys.readouterr().out
+    assert "sequenceDiagram" in file.read_text()
+    assert run(["check", toy, "leak=true", "--trace", str(file), "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["trace_note"] is None
+    assert file.read_text().startswith("step  action")
+    file.unlink()
+    assert run(["check", toy, "--trace", str(file)]) == 0
+    assert "nothing is violated" in capsys.readouterr().err
+    assert not file.exists()
+
+
 def test_check_as_text_fits_80_columns(capsys: pytest.CaptureFixture[str], toy: str) -> None:
     assert run(["check", toy, "leak=true"]) == 1
     text = capsys.readouterr().out
@@ -126,6 +151,9 @@ def test_a_vacuous_spec_says_what_says_nothing(capsys: pytest.CaptureFixture[str
         (["check", "gang", "--max-memory", "lots"], "lots"),
         (["check", "gang", "--max-states", "0"], "0"),
         (["check", "gang", "--property", "nonsense"], "nonsense"),
+        (["check", "gang", "--trace-format", "svg"], "svg"),
+        (["check", "gang", "--trace-format", "itf", "--json"], "--trace FILE"),
+        (["check", "yunikorn", "queues=two_leaves", "--trace", "no/such/dir/trace.txt"], "no/such/dir"),
         (["schedule", "no/such/directory"], "no/such/directory"),
         (["schedule", "--policy", "lifo", str(EXAMPLE)], "lifo"),
         (["place", "--method", "guess", str(EXAMPLE)], "guess"),
