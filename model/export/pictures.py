@@ -38,7 +38,8 @@ def _dot_lines(graph: Merged, prefix: str, loops: bool) -> list[str]:
     lines = []
     for i, node in enumerate(graph.nodes):
         border = ", peripheries=2" if node.end else ""
-        about = f", tooltip={_quoted(f'{node.states:,} {'state' if node.states == 1 else 'states'}')}"
+        size = f"{node.states:,} {'state' if node.states == 1 else 'states'}"
+        about = f", tooltip={_quoted(size)}"
         lines.append(f"{prefix}n{i} [label={_quoted(_label(graph, node), newline=True)}{border}{about}];")
     for i, node in enumerate(graph.nodes):
         if node.initial:
