@@ -91,12 +91,12 @@ class Exploration:
     @property
     def states(self) -> NDArray[np.int64]:
         """Raw values of all states, nearest first: shape (states, cells), cells as in ``machine.cells()``."""
-        return np.concatenate([self.program.layout.unpack_all(s.states) for s in self.search.shards])[self.order]
+        return np.concatenate([self.program.layout.unpack_all(s.states) for s in self.search.shards])[self._order]
 
     @property
     def distances(self) -> NDArray[np.int64]:
         """Steps of a shortest path to each state."""
-        return self._depths[self.order]
+        return self._depths[self._order]
 
     @property
     def _depths(self) -> NDArray[np.int64]:
@@ -105,8 +105,8 @@ class Exploration:
         return np.concatenate([np.searchsorted(np.array(c), np.arange(n), side="right") - 1 for c, n in columns])
 
     @property
-    def order(self) -> NDArray[np.int64]:
-        """Numbers of the states, counted shard by shard: by distance, then by number, then by shard."""
+    def _order(self) -> NDArray[np.int64]:
+        """States by distance, then by number, then by shard."""
         numbers = np.concatenate([np.arange(n) for n in self.search.counts])
         return np.lexsort((numbers, self._depths))
 

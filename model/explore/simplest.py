@@ -24,8 +24,9 @@ from model.explore.steps import Batch, Numbers, Steps
 
 MOST_STATES = 1 << 19
 """States that are expanded again for all runs of one search together."""
-MOST_BEFORE_GOAL = 1 << 14
-"""States that are expanded again for the run to a goal, which is seldom looked at."""
+MOST_BEFORE_GOAL = 1 << 15
+"""The same for the run to one goal, which is seldom looked at."""
+_LEVEL = 1 << 10  # what a level costs besides its states, counted in states
 _MOST_LABELS = 1 << 14
 _FEW_LABELS = 1 << 6
 _FAR: Final = np.iinfo(np.int32).max
@@ -98,9 +99,10 @@ class Simplest:
         """Account for what has to be expanded again; why not, if it is too much."""
         depth = self._search.depth_of(at.state)
         nearer = sum(self._search.starts[depth])
-        if nearer > min(most, self._spare):
-            return f"{nearer:,} states lie before the end"
-        self._spare -= nearer
+        price = nearer + depth * _LEVEL
+        if price > min(most, self._spare):
+            return f"{nearer:,} states in {depth} levels lie before the end"
+        self._spare -= price
         return None
 
     def _through(self, endings: Endings) -> Run:

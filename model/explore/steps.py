@@ -77,6 +77,10 @@ class Steps:
                 out[here] = self._search.shards[shard].states[numbers[here] - offset]
         return out
 
+    def raw(self, numbers: Numbers) -> Numbers:
+        """The raw values of the states with these numbers: shape (n, cells)."""
+        return self._search.program.layout.unpack_all(self.packed(numbers))
+
     def depth_of(self, number: int) -> int:
         """Steps of a shortest path to the state."""
         return self._search.depth_of(self.found(number))

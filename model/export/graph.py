@@ -7,6 +7,7 @@ ends, and bears the names of their actions.
 from __future__ import annotations
 
 import keyword
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -16,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.errors import GraphTooLarge, QueryError
-from model.explore.explorer import Exploration
+from model.explore.lower import lower
+from model.explore.native import Native
+from model.explore.search import Limits, Search
 from model.explore.steps import Batch, Numbers, Steps
 from model.export.columns import Columns
 from model.language import Machine
@@ -41,11 +44,13 @@ def state_graph(machine: Machine, max_states: int = MOST_STATES) -> nx.MultiDiGr
     ``allocate(app1, node2)``, have ``action`` and ``arguments``. A faulty step leads nowhere and has no edge.
     GraphTooLarge past ``max_states``.
     """
-    exploration = _explored(machine, max_states)
+    steps = Steps(_explored(machine, max_states))
     semantics = Semantics(machine)
-    raws, distances = exploration.states, exploration.distances
+    order = _breadth_first(steps)
+    raws = steps.raw(order).tolist()
+    distances = np.repeat(np.arange(steps.depth + 1), [len(steps.at_depth(d)) for d in range(steps.depth + 1)]).tolist()
     graph = nx.MultiDiGraph(name=machine.name)
-    for number, (raw, distance) in enumerate(zip(raws.tolist(), distances.tolist(), strict=True)):
+    for number, (raw, distance) in enumerate(zip(raws, distances, strict=True)):
         graph.add_node(
             number,
             state=named_state(machine, raw),
@@ -54,11 +59,10 @@ def state_graph(machine: Machine, max_states: int = MOST_STATES) -> nx.MultiDiGr
             initial=distance == 0,
             terminal=semantics.is_terminal(tuple(raw)),
         )
-    order = exploration.order
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     calls = [(i.action.name, semantics.arguments(i)) for i in semantics.instances]
-    for batch in _all_steps(Steps(exploration.search)):
+    for batch in _all_steps(steps):
         listed = zip(
             place[batch.sources].tolist(), place[batch.targets].tolist(), batch.instances.tolist(), strict=True
         )
@@ -73,14 +77,21 @@ def state_graph(machine: Machine, max_states: int = MOST_STATES) -> nx.MultiDiGr
     return graph
 
 
-def _explored(machine: Machine, max_states: int) -> Exploration:
-    exploration = Exploration(machine, max_states=max_states)
-    if not exploration.verdict.coverage.complete:
+def _explored(machine: Machine, max_states: int) -> Search:
+    program = lower(machine)
+    search = Search(program, Native(program), Limits(states=max_states), threads=len(os.sched_getaffinity(0)))
+    search.run()
+    if not search.complete:
         raise GraphTooLarge(
-            f"{machine.name} has more than {max_states:,} states ({exploration.search.budget}); "
-            "take smaller parameters, or a merged graph"
+            f"the graph of {machine.name} has more than {search.count:,} states: {search.budget}; "
+            "take smaller parameters"
         )
-    return exploration
+    return search
+
+
+def _breadth_first(steps: Steps) -> Numbers:
+    """All states, nearest first."""
+    return np.concatenate([steps.at_depth(d) for d in range(steps.depth + 1)])
 
 
 def _all_steps(steps: Steps) -> Iterator[Batch]:
@@ -129,9 +140,8 @@ def merged_graphs(
     Nodes are in the order in which breadth-first search comes to them. GraphTooLarge past ``max_states`` states, or
     ``max_nodes`` nodes in one graph.
     """
-    exploration = _explored(machine, max_states)
-    steps = Steps(exploration.search)
-    merging = [_Merging(machine, exploration, steps, queries, max_nodes) for queries in projections]
+    steps = Steps(_explored(machine, max_states))
+    merging = [_Merging(machine, steps, queries, max_nodes) for queries in projections]
     for batch in _all_steps(steps):
         for each in merging:
             each.add(batch)
@@ -139,10 +149,13 @@ def merged_graphs(
 
 
 def without_repeats(graphs: Sequence[Merged]) -> list[Merged]:
-    """``graphs`` with those that look alike shown once, under the titles of all."""
+    """``graphs`` with those that look alike, but for steps within a node, shown once under the titles of all."""
     found: dict[object, Merged] = {}
     for graph in graphs:
-        look = (tuple((n.values, n.initial, n.end) for n in graph.nodes), graph.edges)
+        look = (
+            tuple((n.values, n.initial, n.end) for n in graph.nodes),
+            *(e for e in graph.edges if e.source != e.target),
+        )
         first = found.get(look)
         found[look] = graph if first is None else replace(first, title=f"{first.title}; {graph.title}")
     return list(found.values())
@@ -179,21 +192,17 @@ def _cell(machine: Machine, variable: str, position: int) -> Query:
 class _Merging:
     """Classes of states under one projection, and the steps between classes."""
 
-    def __init__(
-        self, machine: Machine, exploration: Exploration, steps: Steps, queries: Sequence[Query], max_nodes: int
-    ) -> None:
+    def __init__(self, machine: Machine, steps: Steps, queries: Sequence[Query], max_nodes: int) -> None:
         self._machine: Final = machine
         self._queries: Final = queries
         self._steps: Final = steps
-        self._search: Final = exploration.search
         instances = Semantics(machine).instances
         names = [a.name for a in machine.actions]
         self._action_of: Final = np.array([names.index(i.action.name) for i in instances], np.int64)
         self._actions: Final = names
         self._edges: set[int] = set()
         self._count = 0
-        order = exploration.order
-        values, self._classes = self._classified(order, max_nodes)
+        values, self._classes = self._classified(_breadth_first(steps), max_nodes)
         self._values: Final = values
         self._sizes: Final = np.bincount(self._classes, minlength=len(values))
         self._ends: Final = np.zeros(len(values), np.bool_)
@@ -202,12 +211,12 @@ class _Merging:
     def _classified(self, order: Numbers, max_nodes: int) -> tuple[NDArray[np.int64], Numbers]:
         """The distinct values of the projection, in breadth-first order, and the number of its values for each
         state."""
-        columns, layout = Columns(self._machine), self._search.program.layout
+        columns = Columns(self._machine)
         known: dict[tuple[int, ...], int] = {}
         classes = np.empty(self._steps.count, np.int64)
         for first in range(0, len(order), _PART):
             numbers = order[first : first + _PART]
-            raw = layout.unpack_all(self._steps.packed(numbers))
+            raw = self._steps.raw(numbers)
             taken = np.stack([columns.value(q.expr, raw, q.elements) for q in self._queries], axis=1)
             distinct, where, inverse = np.unique(taken, axis=0, return_index=True, return_inverse=True)
             place = np.empty(len(distinct), np.int64)

@@ -5,6 +5,7 @@ Steps that stay within a node are left out unless they are asked for: in a life 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 
@@ -54,7 +55,8 @@ def _dot_lines(graph: Merged, prefix: str, loops: bool) -> list[str]:
 
 def mermaid(graphs: Sequence[Merged], loops: bool = False) -> str:
     """A ``stateDiagram-v2``, each graph in a composite state of its own if there are several."""
-    lines = ["stateDiagram-v2", "  direction LR"]
+    title = ["---", f"title: {json.dumps(graphs[0].title, ensure_ascii=False)}", "---"] if len(graphs) == 1 else []
+    lines = [*title, "stateDiagram-v2", "  direction LR"]
     for number, graph in enumerate(graphs):
         indent = "  "
         if len(graphs) > 1:
