@@ -5,7 +5,7 @@ The text is a Python expression, read but never executed: of Python's syntax onl
     values       variables and constants of the spec, indexed by element names (quoted if they are no identifiers);
                  integers, true, false, members of the spec's enums (RUNNING, or AppState.RUNNING)
     operators    + - * // %   == != < <= > >= (also in chains)   in (A, B), not in   and or not & | ~   x if c else y
-    functions    all any count sum min max (... for a in App), implies(p, q)
+    functions    all any count sum min max (... for a in App), implies(p, q), ite(c, x, y)
 
 It is read into the expressions of `model.language`, so every engine can ask it.
 """
@@ -328,10 +328,12 @@ class _Reader:
     def _call(self, name: str, args: list[ast.expr], scope: _Scope) -> Expr:
         if name == "implies" and len(args) == 2:
             return logic("=>", self.value(args[0], scope), self.value(args[1], scope))
+        if name == "ite" and len(args) == 3:
+            return ite(boolean(self.value(args[0], scope), "ite"), *self._pair(args[1], args[2], scope))
         if name in _FOLDS and len(args) == 1 and isinstance(args[0], (ast.GeneratorExp, ast.ListComp)):
             return self._fold(name, args[0], scope)
         takes = ", ".join(f"{f}(... for a in SORT)" for f in _FOLDS)
-        raise QueryError(f"{name}(...) has no meaning here; there are {takes}, implies(p, q)")
+        raise QueryError(f"{name}(...) has no meaning here; there are {takes}, implies(p, q), ite(c, x, y)")
 
     def _fold(self, name: str, generator: ast.GeneratorExp | ast.ListComp, scope: _Scope) -> Expr:
         inner = dict(scope)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from model.language import Machine
@@ -74,6 +74,11 @@ class Trace:
     def last(self) -> NamedState:
         """The state at the end."""
         return self.steps[-1].state if self.steps else self.initial
+
+    def sound(self) -> Trace:
+        """The run without its last step if that is a faulty one."""
+        faulty = bool(self.steps) and self.steps[-1].fault is not None
+        return replace(self, steps=self.steps[:-1]) if faulty else self
 
     def changes(self) -> list[dict[str, tuple[Value, Value]]]:
         """For each step the cells that changed, with the value before and after."""

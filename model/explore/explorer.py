@@ -16,6 +16,7 @@ from model.explore.native import Native
 from model.explore.possible import OutOfMemory, first_stuck
 from model.explore.recover import Recovery
 from model.explore.search import Limits, Occurrence, Progress, Search
+from model.explore.simplest import MOST_BEFORE_GOAL
 from model.language import Machine, Property, PropertyKind
 from model.verdict import Coverage, Outcome, PropertyVerdict, Verdict
 
@@ -158,7 +159,7 @@ class Exploration:
     def _sometimes(self, p: Property) -> PropertyVerdict:
         found = self._first(Event(EventKind.SOMETIMES, p.name))
         if found is not None:
-            trace, _, note = self._recovery.simple_trace(found, Event(EventKind.SOMETIMES, p.name))
+            trace, _, note = self._recovery.simple_trace(found, Event(EventKind.SOMETIMES, p.name), MOST_BEFORE_GOAL)
             how = f"reached after {_steps(len(trace))}"
             return PropertyVerdict(p.name, p.kind.value, Outcome.HOLDS, how, trace, note)
         how = f"not reached in {self._all_states()}"

@@ -27,13 +27,15 @@ class Recovery:
         self._semantics = Semantics(self._machine)
         self._blocks = search.scratch()
 
-    def simple_trace(self, at: Occurrence, event: Event | None = None) -> tuple[Trace, Fault | None, str | None]:
+    def simple_trace(
+        self, at: Occurrence, event: Event | None = None, most: int | None = None
+    ) -> tuple[Trace, Fault | None, str | None]:
         """A shortest run to any first occurrence of ``event``, or to the state ``at``, that changes few cells.
 
         With the fault of its last step, if that is one; and, where no such run was looked for, why: the run is then a
         shortest one to ``at``.
         """
-        found = self._simplest.run_to(at.state) if event is None else self._simplest.run(event, at)
+        found = self._simplest.run_to(at.state) if event is None else self._simplest.run(event, at, most)
         if isinstance(found, str):
             note = f"the first found, not one that changes the fewest cells: {found}"
             return self.trace(at), self.fault(at), note

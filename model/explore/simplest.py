@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from model.explore.changes import Changes, counted
 from model.explore.endings import Endings, Finder, TooManyInstances
-from model.explore.lower import Event, EventKind
+from model.explore.lower import Event
 from model.explore.search import Found, Occurrence, Search
 from model.explore.steps import Batch, Numbers, Steps
 
@@ -77,9 +77,12 @@ class Simplest:
         self._steps: Final = Steps(search)
         self._finder: Final = Finder(search, self._steps, self._changes)
 
-    def run(self, event: Event, first: Occurrence) -> Run | str:
-        """A simple one of the shortest runs into ``event``, which occurred at ``first``; or why none is looked for."""
-        refusal = self._take(first, MOST_BEFORE_GOAL if event.kind is EventKind.SOMETIMES else self._spare)
+    def run(self, event: Event, first: Occurrence, most: int | None = None) -> Run | str:
+        """A simple one of the shortest runs into ``event``, which occurred at ``first``; or why none is looked for.
+
+        ``most``: look for none where more states than these would have to be expanded again.
+        """
+        refusal = self._take(first, self._spare if most is None else most)
         if refusal is not None:
             return refusal
         try:
