@@ -18,8 +18,7 @@ def explanation_text(
     """The run to the state that was asked for, if one was; then the guard of the action, conjunct by conjunct."""
     parts: list[str] = []
     if reached is not None:
-        headline = {Outcome.HOLDS: "REACHED", Outcome.VACUOUS: "UNREACHABLE", Outcome.UNKNOWN: "UNKNOWN"}
-        parts.append(_wrapped(f"{headline[reached.outcome]}: {condition}: {reached.how}.", ""))
+        parts.append(_wrapped(_headline(condition or "", reached), ""))
         if reached.trace is not None:
             parts += ["", reached.trace.table(WIDTH)]
             if reached.note is not None:
@@ -28,6 +27,13 @@ def explanation_text(
         parts += [""] if parts else []
         parts += _guard(enabling, place)
     return "\n".join(parts)
+
+
+def _headline(condition: str, reached: Reached) -> str:
+    if reached.outcome is Outcome.UNKNOWN:
+        return f"UNKNOWN: {condition}: {reached.how}."
+    answer, rest = reached.how.split(maxsplit=1)
+    return f"{answer.upper()} {rest}: {condition}"
 
 
 def _guard(enabling: Enabling, place: str) -> list[str]:

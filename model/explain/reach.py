@@ -60,7 +60,7 @@ def nearest(
         steps = "1 step" if len(trace) == 1 else f"{len(trace)} steps"
         return Reached(Outcome.HOLDS, f"reached after {steps}", search.count, trace, note)
     if search.complete:
-        return Reached(Outcome.VACUOUS, f"unreachable: no state of all {count}", search.count)
+        return Reached(Outcome.VACUOUS, f"unreachable, in no state of all {count}", search.count)
     how = f"{search.budget}; no state of the {count} found, all of those up to depth {search.complete_depth} among them"
     return Reached(Outcome.UNKNOWN, how, search.count)
 

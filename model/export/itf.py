@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from model.language import Machine
-from model.language.types import BOOL, INT, domain_type
 from model.trace import Step, Trace, Value
 
 _FORMAT = "https://apalache-mc.org/docs/adr/015adr-trace.html"
@@ -22,12 +21,13 @@ def itf(machine: Machine, trace: Trace, about: str = "") -> dict[str, Any]:
 
     A faulty step has no state after it; its ``#meta`` says ``fault``, and the state before is repeated.
     """
-    states = [_state(machine, trace.initial, {"index": 0})]
+    states = [_state(trace.initial, {"index": 0})]
     for number, step in enumerate(trace.steps, 1):
         meta: dict[str, Any] = {"index": number, "action": step.action, "arguments": dict(step.arguments)}
         if step.fault is not None:
             meta["fault"] = step.fault
-        states.append(_state(machine, step.state, meta))
+        states.append(_state(step.state, meta))
+    types = {name: _type(indices, value) for name, indices, value in map(_split, trace.initial.items())}
     whole: dict[str, Any] = {
         "#meta": {
             "format": "ITF",
@@ -35,9 +35,9 @@ def itf(machine: Machine, trace: Trace, about: str = "") -> dict[str, Any]:
             "source": machine.name,
             "parameters": dict(machine.parameters),
             "description": about or f"a run of {machine.name}",
-            "varTypes": {v.name: _type(len(v.sorts), v.domain) for v in machine.variables},
+            "varTypes": types,
         },
-        "vars": [v.name for v in machine.variables],
+        "vars": list(types),
         "states": states,
     }
     if trace.loop_start is not None:
@@ -45,23 +45,28 @@ def itf(machine: Machine, trace: Trace, about: str = "") -> dict[str, Any]:
     return whole
 
 
-def _type(sorts: int, domain: Any) -> str:
+def _split(cell: tuple[str, Value]) -> tuple[str, list[str], Value]:
+    """``placeholders[app1, node2]`` as variable and indices; element names hold neither commas nor brackets."""
+    name, _, inside = cell[0].removesuffix("]").partition("[")
+    return name, inside.split(", ") if inside else [], cell[1]
+
+
+def _type(indices: list[str], value: Value) -> str:
     """The type in Apalache's notation."""
-    kind = domain_type(domain)
-    value = "Bool" if kind == BOOL else "Int" if kind == INT else "Str"
-    return (value, f"Str -> {value}", f"<<Str, Str>> -> {value}")[sorts]
+    kind = "Bool" if isinstance(value, bool) else "Int" if isinstance(value, int) else "Str"
+    if len(indices) > 1:
+        return f"<<{', '.join('Str' for _ in indices)}>> -> {kind}"
+    return f"Str -> {kind}" if indices else kind
 
 
-def _state(machine: Machine, state: Mapping[str, Value], meta: dict[str, Any]) -> dict[str, Any]:
+def _state(state: Mapping[str, Value], meta: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {"#meta": meta}
-    for cell in machine.cells():
-        value = _value(state[machine.show_cell(cell)])
-        names = [machine.sorts[s].names[i] for s, i in zip(cell.variable.sorts, cell.indices, strict=True)]
-        if not names:
-            found[cell.variable.name] = value
+    for name, indices, value in map(_split, state.items()):
+        if not indices:
+            found[name] = _value(value)
         else:
-            key = names[0] if len(names) == 1 else {"#tup": names}
-            found.setdefault(cell.variable.name, {"#map": []})["#map"].append([key, value])
+            key = indices[0] if len(indices) == 1 else {"#tup": indices}
+            found.setdefault(name, {"#map": []})["#map"].append([key, _value(value)])
     return found
 
 

@@ -33,7 +33,7 @@ def parts(part: Part) -> Iterator[Part]:
         yield from parts(each)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=SLOW_TO_DRAW)
+@settings(max_examples=20, deadline=None, suppress_health_check=SLOW_TO_DRAW)
 @given(machines(200), st.data())
 def test_guards_of_random_machines(machine: Machine, data: st.DataObject) -> None:
     s = Semantics(machine)

@@ -36,7 +36,7 @@ def check(machine: Machine, text: str) -> Outcome:
     else:
         assert found.outcome is Outcome.VACUOUS
         count = len(explored.distance)
-        assert found.how == f"unreachable: no state of all {count:,} state{'' if count == 1 else 's'}"
+        assert found.how == f"unreachable, in no state of all {count:,} state{'' if count == 1 else 's'}"
         assert found.states == count
     return found.outcome
 

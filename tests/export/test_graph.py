@@ -70,7 +70,7 @@ def test_all_states_and_steps_of_gang(parameters: dict[str, int]) -> None:
     assert {k for _, _, k in graph.out_edges(0, keys=True)} == {f"submit({a})" for a in machine.sorts[App].names}
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=SLOW_TO_DRAW)
+@settings(max_examples=25, deadline=None, suppress_health_check=SLOW_TO_DRAW)
 @given(machines(200))
 def test_all_states_and_steps_of_random_machines(machine: Machine) -> None:
     check_whole(machine)
@@ -100,7 +100,7 @@ def check_merged(machine: Machine, texts: list[str]) -> Merged:
     return graph
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=SLOW_TO_DRAW)
+@settings(max_examples=25, deadline=None, suppress_health_check=SLOW_TO_DRAW)
 @given(machines(200), st.data())
 def test_merged_graphs_of_random_machines(machine: Machine, data: st.DataObject) -> None:
     cells = [machine.show_cell(c) for c in machine.cells()]
@@ -113,7 +113,7 @@ def test_a_merged_graph_of_gang() -> None:
     assert graph.nodes[0].initial
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=SLOW_TO_DRAW)
+@settings(max_examples=25, deadline=None, suppress_health_check=SLOW_TO_DRAW)
 @given(machines(200))
 def test_columns_mean_what_the_interpreter_says(machine: Machine) -> None:
     states = Exploration(machine).states

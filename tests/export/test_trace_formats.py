@@ -87,7 +87,7 @@ def test_itf_reads_back(machine: Machine) -> None:
         assert Semantics(machine).replay(back) is None
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=SLOW_TO_DRAW)
+@settings(max_examples=20, deadline=None, suppress_health_check=SLOW_TO_DRAW)
 @given(machines(200) | live_machines(100))
 def test_itf_of_random_machines_reads_back(machine: Machine) -> None:
     for trace in traces(machine):

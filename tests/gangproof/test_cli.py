@@ -150,7 +150,7 @@ def test_explain_what_is_out_of_reach_and_what_is_unknown(capsys: pytest.Capture
     both = "all(running[j] for j in Job)"
     status, parsed, _ = answer(capsys, "explain", toy, "--state", both, "--action", "stop(job1)")
     assert (status, parsed["state"]["verdict"], parsed["action"]) == (4, "unreachable", None)
-    assert parsed["state"]["how"] == "unreachable: no state of all 3 states"
+    assert parsed["state"]["how"] == "unreachable, in no state of all 3 states"
     status, parsed, _ = answer(capsys, "explain", toy, "--state", both, "--max-states", "2")
     assert (status, parsed["state"]["verdict"]) == (3, "unknown")
 
@@ -164,7 +164,7 @@ def test_explain_as_text_fits_80_columns(capsys: pytest.CaptureFixture[str]) -> 
     assert max(map(len, lines)) <= 80
     assert run(["explain", "gang", "--state", "state[app1] == KILLED"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "REACHED: state[app1] == KILLED: reached after 3 steps."
+    assert lines[0] == "REACHED after 3 steps: state[app1] == KILLED"
     assert max(map(len, lines)) <= 80
 
 
