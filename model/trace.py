@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from model.language import Machine
@@ -75,6 +75,11 @@ class Trace:
         """The state at the end."""
         return self.steps[-1].state if self.steps else self.initial
 
+    def sound(self) -> Trace:
+        """The run without its last step if that is a faulty one."""
+        faulty = bool(self.steps) and self.steps[-1].fault is not None
+        return replace(self, steps=self.steps[:-1]) if faulty else self
+
     def changes(self) -> list[dict[str, tuple[Value, Value]]]:
         """For each step the cells that changed, with the value before and after."""
         states = [self.initial, *(s.state for s in self.steps)]
@@ -107,7 +112,7 @@ class Trace:
         left = min(max([len(_START), *map(len, calls)]), max(12, width // 2 - 6))
         right = max(20, width - left - 8)
         lines = [f"{'step':>4}  {'action':<{left}}  what changed", f"{'-' * 4}  {'-' * left}  {'-' * right}"]
-        lines += _row("0", _START, _summary(self.initial), left, right)
+        lines += _row("0", _START, summary(self.initial), left, right)
         for number, (step, changed) in enumerate(zip(self.steps, self.changes(), strict=True), 1):
             if number - 1 == self.loop_start:
                 lines.append(_LOOP)
@@ -124,7 +129,7 @@ def _show(value: Value) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _summary(state: NamedState) -> list[str]:
+def summary(state: NamedState) -> list[str]:
     """The state variable by variable; a variable whose cells are all equal takes one entry."""
     by_variable: dict[str, dict[str, Value]] = {}
     for name, value in state.items():

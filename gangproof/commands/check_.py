@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from gangproof.output import print_json
@@ -19,6 +21,13 @@ from gangproof.sizes import Seconds
 @click.option("--symmetry", is_flag=True, help="Of states that differ by an exchange of equals explore only one.")
 @click.option("--vacuity", is_flag=True, help="Also explore mutants, until one has broken each property.")
 @click.option("--property", "shown", metavar="NAME", help="Show the trace of this property.")
+@click.option(
+    "--trace-format",
+    "form",
+    type=click.Choice(["table", "json", "itf", "mermaid"]),
+    help="Only the trace, in this format, and the verdict on stderr; with --trace into the file.",
+)
+@click.option("--trace", "trace_file", metavar="FILE", type=click.Path(path_type=Path), help="Write the trace to FILE.")
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
 def command(
     spec: str,
@@ -30,6 +39,8 @@ def command(
     symmetry: bool,
     vacuity: bool,
     shown: str | None,
+    form: str | None,
+    trace_file: Path | None,
     as_json: bool,
 ) -> int:
     """Explore every state of SPEC: a shipped name (see `gangproof list`) or FILE.py:FUNCTION.
@@ -39,11 +50,15 @@ def command(
     Exit status: 0 holds, 1 violated, 2 bad input, 3 unknown (a budget ran out), 4 vacuous.
     """
     from gangproof.sizes import bytes_of
-    from gangproof.verdict_text import verdict_text
+    from gangproof.trace_output import write_trace
+    from gangproof.verdict_text import headline, verdict_text
     from model.explore import explore
     from model.language.properties import BUILT_IN
     from specs.loading import spec_builder
 
+    only_trace = form is not None and trace_file is None
+    if as_json and only_trace:
+        raise click.UsageError("--json has the trace already; with --trace-format say --trace FILE")
     if symmetry and vacuity:
         raise click.UsageError("--vacuity explores every state of each mutant: give it without --symmetry")
     build = spec_builder(spec, parameters)
@@ -72,7 +87,11 @@ def command(
                 time_limit=None if time_limit is None else max(0.0, time_limit - verdict.coverage.seconds),
                 progress=lambda tried, left: bar.show(f"{tried:,} mutants tried  {left:,} properties not broken yet"),
             )
-    if as_json:
+    if form is not None or trace_file is not None:
+        write_trace(machine, verdict, shown, form or "table", trace_file)
+    if only_trace:
+        click.echo(headline(verdict), err=True)
+    elif as_json:
         print_json(verdict.to_json())
     else:
         click.echo(verdict_text(machine, verdict, shown))

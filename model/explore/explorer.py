@@ -18,6 +18,7 @@ from model.explore.native import Native
 from model.explore.possible import OutOfMemory, first_stuck
 from model.explore.recover import Recovery
 from model.explore.search import Limits, Occurrence, Progress, Search
+from model.explore.simplest import MOST_BEFORE_GOAL
 from model.explore.unseen import unseen
 from model.language import Machine, Property, PropertyKind
 from model.verdict import Coverage, Outcome, PropertyVerdict, Verdict
@@ -184,7 +185,7 @@ class Exploration:
         """A claim about all states or steps."""
         found = self._first(Event(event, name))
         if found is not None:
-            return self._violated(name, kind, found)
+            return self._violated(kind, found, Event(event, name))
         undecided = self._undecided(name, kind)
         if undecided is not None:
             return undecided
@@ -201,8 +202,9 @@ class Exploration:
     def _sometimes(self, p: Property) -> PropertyVerdict:
         found = self._first(Event(EventKind.SOMETIMES, p.name))
         if found is not None:
-            trace = self._recovery.trace(found)
-            return PropertyVerdict(p.name, p.kind.value, Outcome.HOLDS, f"reached after {_steps(len(trace))}", trace)
+            trace, _, note = self._recovery.simple_trace(found, Event(EventKind.SOMETIMES, p.name), MOST_BEFORE_GOAL)
+            how = f"reached after {_steps(len(trace))}"
+            return PropertyVerdict(p.name, p.kind.value, Outcome.HOLDS, how, trace, note)
         how = f"not reached in {self._all_states()}"
         return self._undecided(p.name, p.kind.value) or PropertyVerdict(p.name, p.kind.value, Outcome.VACUOUS, how)
 
@@ -220,15 +222,15 @@ class Exploration:
             return PropertyVerdict(p.name, kind, Outcome.UNKNOWN, how)
         if stuck is None:
             return PropertyVerdict(p.name, kind, Outcome.HOLDS, f"from {self._all_states()}")
-        trace = self._recovery.trace(Occurrence(stuck, None))
+        trace, _, note = self._recovery.simple_trace(Occurrence(stuck, None))
         how = f"out of reach after {_steps(len(trace))}"
-        return PropertyVerdict(p.name, kind, Outcome.VIOLATED, how, trace)
+        return PropertyVerdict(p.name, kind, Outcome.VIOLATED, how, trace, note)
 
-    def _violated(self, name: str, kind: str, found: Occurrence) -> PropertyVerdict:
-        trace = self._recovery.trace(found)
-        fault = self._recovery.fault(found)
+    def _violated(self, kind: str, found: Occurrence, event: Event) -> PropertyVerdict:
+        trace, fault, note = self._recovery.simple_trace(found, event)
         where = "" if fault is None else f", at {fault.at}: {fault.message}"
-        return PropertyVerdict(name, kind, Outcome.VIOLATED, f"violated after {_steps(len(trace))}{where}", trace)
+        how = f"violated after {_steps(len(trace))}{where}"
+        return PropertyVerdict(event.name, kind, Outcome.VIOLATED, how, trace, note)
 
     def _undecided(self, name: str, kind: str) -> PropertyVerdict | None:
         """The verdict of a claim that nothing decided, if there was no complete exploration of some states."""

@@ -1,0 +1,14 @@
+"""Mistakes and limits that are told to whoever asks about a machine; those of a spec's text are `SpecError`."""
+
+from __future__ import annotations
+
+
+class QueryError(Exception):
+    """What is asked cannot be: the text, and what in it has no meaning for this spec."""
+
+
+class GraphTooLarge(Exception):
+    """The graph has more states or nodes than it may; says how many, and what to do."""
+
+
+__all__ = ["GraphTooLarge", "QueryError"]
