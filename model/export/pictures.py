@@ -20,9 +20,9 @@ def dot(name: str, graphs: Sequence[Merged], loops: bool = False) -> str:
     lines = [
         f"digraph {_quoted(name)} {{",
         "  rankdir=LR;",
-        '  node [shape=box, style=rounded, fontname="sans-serif"];',
+        '  node [shape=box, style=rounded, fontname="Helvetica"];',
     ]
-    lines.append('  edge [fontname="sans-serif", fontsize=10];')
+    lines.append('  edge [fontname="Helvetica", fontsize=10];')
     for number, graph in enumerate(graphs):
         indent = "  "
         if len(graphs) > 1:
