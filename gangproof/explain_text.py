@@ -8,7 +8,7 @@ from gangproof.output import WIDTH, paragraph
 from model.explain.guards import Enabling, Part
 from model.explain.reach import Reached
 from model.language import Machine
-from model.trace import Value, summary
+from model.trace import show, summary
 from model.verdict import Outcome
 
 
@@ -57,25 +57,21 @@ def _guard(enabling: Enabling, place: str) -> list[str]:
     if enabling.fault is not None:
         lines += ["", paragraph(f"The step is a fault: {enabling.fault}")]
     elif enabling.enabled:
-        words = [f"{name}: {_show(a)} -> {_show(b)}" for name, (a, b) in enabling.effect.items()] or ["nothing"]
+        words = [f"{name}: {show(a)} -> {show(b)}" for name, (a, b) in enabling.effect.items()] or ["nothing"]
         lines += ["", "It changes", *(_wrapped(f"  {word}", "    ") for word in words)]
     return lines
 
 
 def _below(part: Part, indent: int) -> list[str]:
     """What ``part`` comes from, line by line; of what is too long for a line only what that comes from in turn."""
-    lines = [f"{' ' * indent}{part.compared} is {_show(part.value)}"] if part.compared is not None else []
+    lines = [f"{' ' * indent}{part.compared} is {show(part.value)}"] if part.compared is not None else []
     for inside in part.parts:
-        line = f"{' ' * indent}{inside.text} = {_show(inside.value)}"
+        line = f"{' ' * indent}{inside.text} = {show(inside.value)}"
         if len(line) <= WIDTH:
             lines += [line, *_below(inside, indent + 2)]
         else:
             lines += _below(inside, indent)
     return lines + ([f"{' ' * indent}and {part.left_out} more"] if part.left_out else [])
-
-
-def _show(value: Value) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _wrapped(text: str, indent: str) -> str:

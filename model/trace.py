@@ -116,7 +116,7 @@ class Trace:
         for number, (step, changed) in enumerate(zip(self.steps, self.changes(), strict=True), 1):
             if number - 1 == self.loop_start:
                 lines.append(_LOOP)
-            words = [f"{name}: {_show(before)} -> {_show(after)}" for name, (before, after) in changed.items()]
+            words = [f"{name}: {show(before)} -> {show(after)}" for name, (before, after) in changed.items()]
             if step.fault is not None:
                 words.append(f"FAULT: {step.fault}")
             lines += _row(str(number), step.call, words or ["nothing"], left, right)
@@ -125,7 +125,8 @@ class Trace:
         return "\n".join(lines)
 
 
-def _show(value: Value) -> str:
+def show(value: Value) -> str:
+    """``value`` as it is written in a spec's text: ``true``, ``3``, ``RUNNING``."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -136,11 +137,11 @@ def summary(state: NamedState) -> list[str]:
         by_variable.setdefault(name.split("[")[0], {})[name] = value
     words: list[str] = []
     for variable, cells in by_variable.items():
-        values = set(map(_show, cells.values()))
+        values = set(map(show, cells.values()))
         if len(values) == 1:
             words.append(f"{variable} = {values.pop()}")
         else:
-            words += [f"{name} = {_show(value)}" for name, value in cells.items()]
+            words += [f"{name} = {show(value)}" for name, value in cells.items()]
     return words
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from gangproof.progress import Bar
+
 _LATER = {"tla": "TLA+", "promela": "Promela"}
 
 
@@ -46,7 +48,8 @@ def command(
         raise click.UsageError(f"export to {_LATER[form]} is not there yet; --to is dot or mermaid")
     machine = load_spec(spec, parameters)
     queries = [read_queries(machine, text) for text in projections] or life_cycles(machine)
-    graphs = without_repeats(merged_graphs(machine, queries))
+    with Bar() as bar:
+        graphs = without_repeats(merged_graphs(machine, queries, progress=bar.update))
     text = dot(machine.name, graphs, loops) if form == "dot" else mermaid(graphs, loops)
     if output is None:
         click.echo(text, nl=False)

@@ -13,7 +13,7 @@ from model.language import Const, Expr, Guard, Ite, Machine, Op, Quantified, Rea
 from model.language.walking import walk
 from model.query import read_call
 from model.semantics import Environment, Fault, Instance, Semantics, State
-from model.trace import Value, named_state
+from model.trace import Value, named_state, show
 
 _COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 _MOST_PARTS = 12
@@ -162,7 +162,7 @@ class _Teller:
         if not isinstance(expr, Op) or expr.op not in _COMPARISONS:
             return None
         values = [
-            self._wording.text(x, env) if _is_plain(x) else _show(self._wording.value(x, self._raw(x, env)))
+            self._wording.text(x, env) if _is_plain(x) else show(self._wording.value(x, self._raw(x, env)))
             for x in expr.args
         ]
         return f"{values[0]} {expr.op} {values[1]}"
@@ -208,10 +208,6 @@ class _Teller:
             case _:
                 best = self._raw(expr, env)
                 return [(body, e) for e, v in zip(inner, values, strict=True) if v == best][:1]
-
-
-def _show(value: Value) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _is_plain(expr: Expr) -> bool:

@@ -76,8 +76,11 @@ class Finder:
         graph = program.graph
         if event.kind is not EventKind.DEADLOCK:
             return dict(program.state_events)[program.events.index(event)]
-        faulty = [graph.both([*i.conjuncts, graph.either([i.write_fault, i.range_fault])]) for i in program.instances]
-        return graph.no(graph.either([*faulty, program.terminal]))
+        fault = {i.number: graph.either([i.write_fault, i.range_fault]) for i in program.instances}
+        able = [i for i in program.instances if fault[i.number] is not graph.false]
+        if len(able) > _MOST_INSTANCES:
+            raise TooManyInstances
+        return graph.no(graph.either([program.terminal, *(graph.both([*i.conjuncts, fault[i.number]]) for i in able)]))
 
     def _without_steps(self, level: Numbers) -> Numbers:
         able = [np.unique(batch.sources) for batch in self._steps.batches(level)]

@@ -27,6 +27,8 @@ MOST_STATES = 1 << 19
 MOST_BEFORE_GOAL = 1 << 15
 """The same for the run to one goal, which is seldom looked at."""
 _LEVEL = 1 << 10  # what a level costs besides its states, counted in states
+_ROW_BYTES = 24  # for each state of the levels that are kept
+_SMALL_BYTES = 1 << 24
 _MOST_LABELS = 1 << 14
 _FEW_LABELS = 1 << 6
 _FAR: Final = np.iinfo(np.int32).max
@@ -105,6 +107,10 @@ class Simplest:
         price = nearer + depth * _LEVEL
         if price > min(most, self._spare):
             return f"{nearer:,} states in {depth} levels lie before the end"
+        ends = self._search.starts[depth + 1] if depth + 1 < len(self._search.starts) else self._search.counts
+        size = _ROW_BYTES * sum(ends)
+        if size > _SMALL_BYTES and self._search.memory + size > self._search.growth.limit:
+            return "memory does not suffice"
         self._spare -= price
         return None
 

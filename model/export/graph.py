@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import keyword
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from model.errors import GraphTooLarge, QueryError
 from model.explore.lower import lower
 from model.explore.native import Native
-from model.explore.search import Limits, Search
+from model.explore.search import Limits, Progress, Search
 from model.explore.steps import Batch, Numbers, Steps
 from model.export.columns import Columns
 from model.language import Machine
@@ -77,9 +77,10 @@ def state_graph(machine: Machine, max_states: int = MOST_STATES) -> nx.MultiDiGr
     return graph
 
 
-def _explored(machine: Machine, max_states: int) -> Search:
+def _explored(machine: Machine, max_states: int, progress: Callable[[Progress], None] | None = None) -> Search:
     program = lower(machine)
-    search = Search(program, Native(program), Limits(states=max_states), threads=len(os.sched_getaffinity(0)))
+    threads = len(os.sched_getaffinity(0))
+    search = Search(program, Native(program), Limits(states=max_states), progress, threads=threads)
     search.run()
     if not search.complete:
         raise GraphTooLarge(
@@ -134,13 +135,14 @@ def merged_graphs(
     projections: Sequence[Sequence[Query]],
     max_states: int = MOST_MERGED_STATES,
     max_nodes: int = MOST_NODES,
+    progress: Callable[[Progress], None] | None = None,
 ) -> list[Merged]:
     """For each projection, some expressions taken together, the graph merged by it, from one exploration.
 
     Nodes are in the order in which breadth-first search comes to them. GraphTooLarge past ``max_states`` states, or
     ``max_nodes`` nodes in one graph.
     """
-    steps = Steps(_explored(machine, max_states))
+    steps = Steps(_explored(machine, max_states, progress))
     merging = [_Merging(machine, steps, queries, max_nodes) for queries in projections]
     for batch in _all_steps(steps):
         for each in merging:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 
 from model.export.graph import Edge, Merged, Node
+from model.trace import show
 
 _SPECIAL = re.compile(r"[#;\"]")
 
@@ -19,9 +20,9 @@ def dot(name: str, graphs: Sequence[Merged], loops: bool = False) -> str:
     lines = [
         f"digraph {_quoted(name)} {{",
         "  rankdir=LR;",
-        '  node [shape=box, style=rounded, fontname="sans-serif"];',
+        '  node [shape=box, style=rounded, fontname="Helvetica"];',
     ]
-    lines.append('  edge [fontname="sans-serif", fontsize=10];')
+    lines.append('  edge [fontname="Helvetica", fontsize=10];')
     for number, graph in enumerate(graphs):
         indent = "  "
         if len(graphs) > 1:
@@ -85,7 +86,7 @@ def _edges(graph: Merged, loops: bool) -> list[Edge]:
 
 def _label(graph: Merged, node: Node) -> str:
     """The value, or with several expressions each with its value on a line of its own."""
-    values = [str(v).lower() if isinstance(v, bool) else str(v) for v in node.values]
+    values = list(map(show, node.values))
     if len(values) == 1:
         return values[0]
     return "\n".join(f"{text} = {value}" for text, value in zip(graph.projection, values, strict=True))

@@ -10,7 +10,7 @@ import re
 
 from model.language import Action, Machine
 from model.language.types import SortType, domain_type
-from model.trace import Step, Trace, Value, summary
+from model.trace import Step, Trace, Value, show, summary
 
 _SPECIAL = re.compile(r"[#;]|\bend\b", re.IGNORECASE)
 
@@ -61,7 +61,7 @@ class _Diagram:
         ids = list(dict.fromkeys(self._ids[e] for e in self._elements(step)))
         from_, to = (ids[0], ids[min(1, len(ids) - 1)]) if ids else ("p0", "p0")
         over = ",".join(sorted((from_, to), key=lambda p: int(p[1:]))) if from_ != to else from_
-        words = [f"{cell}: {_show(old)} → {_show(new)}" for cell, (old, new) in changed.items()]
+        words = [f"{cell}: {show(old)} → {show(new)}" for cell, (old, new) in changed.items()]
         if step.fault is not None:
             words.append(f"FAULT: {step.fault}")
         arrow = "->>" if step.fault is None else "-x"
@@ -88,10 +88,6 @@ class _Diagram:
 
     def _elements(self, step: Step) -> list[tuple[str, str]]:
         return [element for _, element in self._named(step)]
-
-
-def _show(value: Value) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _text(words: str) -> str:

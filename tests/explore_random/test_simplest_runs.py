@@ -122,9 +122,9 @@ def check_many(count: int, most_states: int) -> Counter[str]:
 
 
 def test_no_shortest_run_of_a_random_machine_changes_fewer_cells() -> None:
-    seen = check_many(50, 200)
+    seen = check_many(40, 200)
     for what in ("always", "sometimes", "step", "range", "deadlock", "a choice of totals"):
-        assert seen[what] >= 3, (what, seen)
+        assert seen[what] >= 2, (what, seen)
 
 
 def maze(number: int) -> Machine:
@@ -152,11 +152,25 @@ def maze(number: int) -> Machine:
 
         move.__name__ = f"move{i}"
         m.action(move)
+    for i, cell in enumerate(random.sample(cells, 3)):
+        other, value = random.choice(cells), random.randrange(3)
+
+        def grow() -> None:
+            require(cell < 2, other != value)
+            cell.next += 1
+
+        grow.__name__ = f"grow{i}"
+        m.action(grow)
+    most = random.randint(4, 7)
     goal = [random.choice((1, 2)) for _ in range(3)]
 
     @m.always
     def not_there() -> Expr:
         return ~((cells[0] == goal[0]) & (cells[1] == goal[1]) & (cells[2] == goal[2]))
+
+    @m.always
+    def not_so_much() -> Expr:
+        return cells[0] + cells[1] + cells[2] + cells[3] + cells[4] < most
 
     @m.step
     def not_so() -> Expr:
@@ -167,10 +181,9 @@ def maze(number: int) -> Machine:
 
 def test_no_shortest_run_through_a_maze_changes_fewer_cells() -> None:
     seen: Counter[str] = Counter()
-    for number in range(80):
+    for number in range(60):
         check(maze(number), seen)
-    print(seen)
-    for what in ("always", "step", "range", "write", "deadlock", "a choice of cells"):
+    for what in ("always", "step", "range", "write", "a choice of cells"):
         assert seen[what] >= 5, (what, seen)
     assert seen["three steps"] >= 30
 
@@ -191,14 +204,27 @@ def test_no_shortest_run_of_gang_changes_fewer_cells(parameters: dict[str, int])
     assert seen["sometimes"] == 1
 
 
-@pytest.mark.parametrize(
-    "assignments", [["queues=two_leaves"], ["apps=2", "size=2"], ["policy=fair", "reject_fair=false"]]
-)
-def test_the_trace_does_not_depend_on_threads(assignments: list[str]) -> None:
+@pytest.mark.parametrize("stop_at_first", [False, True])
+@pytest.mark.parametrize("assignments", [["queues=two_leaves"], ["policy=fair", "reject_fair=false"]])
+def test_the_trace_does_not_depend_on_threads(assignments: list[str], stop_at_first: bool) -> None:
     machine = load_spec("yunikorn", assignments)
-    one, two, four = (Exploration(machine, threads=n).verdict for n in (1, 2, 4))
-    assert one.properties == two.properties == four.properties
-    assert any(p.trace is not None for p in one.properties)
+    one, two = (Exploration(machine, threads=n, stop_at_first=stop_at_first).verdict for n in (1, 2))
+    shown = one["no_starving_gangs"]
+    assert shown == two["no_starving_gangs"]
+    assert shown.trace is not None
+    if not stop_at_first:
+        assert one.properties == two.properties
+
+
+def test_states_that_were_dropped_are_no_part_of_a_run() -> None:
+    machine = load_spec("yunikorn", ["queues=two_leaves"])
+    for budget in range(100, 900, 100):
+        verdict = Exploration(machine, max_states=budget).verdict
+        assert not verdict.coverage.complete
+        for p in verdict.properties:
+            if p.trace is not None:
+                assert Semantics(machine).replay(p.trace) is None
+                assert p.note is None
 
 
 def test_where_too_many_states_lie_before_the_end_the_first_run_is_shown_and_it_is_said() -> None:
@@ -210,4 +236,4 @@ def test_where_too_many_states_lie_before_the_end_the_first_run_is_shown_and_it_
     assert (fault, len(trace)) == (None, 6)
     assert trace == few.trace(first)
     assert note is not None
-    assert "states lie before the end" in note
+    assert "lie before the end" in note
