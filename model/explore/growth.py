@@ -100,14 +100,13 @@ class Growth:
 
     def update(self) -> None:
         """Tell compiled code where the arrays are, when to come back, and how many states there may be."""
-        left, tables = self._left(), [s.table.address for s in self._shards]
+        left = self._left()
         if self._final is not None:
             share = self._share()
             self._last = [max(s.count, min(last, share)) for s, last in zip(self._shards, self._last, strict=True)]
         for shard, last in zip(self._shards, self._last, strict=True):
             words = shard.block.words
             words[c.STATES], words[c.TABLE], words[c.BITS] = shard.rows.address, shard.table.address, shard.bits
-            words[c.TABLES : c.TABLES + len(tables)] = tables
             words[c.LIMIT] = last if left else shard.count
             room = _NEVER if self._final is not None or not left else self._room(shard)
             words[c.PAUSE] = min(room, shard.count + left // len(self._shards)) if left else _NEVER

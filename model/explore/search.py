@@ -26,7 +26,7 @@ from model.explore.native import Native
 from model.explore.shard import Block, Rows, Shard
 
 _CHUNK = 1 << 14
-_ROOM = 256
+_ROOM = 1 << 10
 _FIRST_BITS = 12
 _LEVELS = 1 << 10
 # A batch smaller than this is not worth a second thread.
@@ -193,8 +193,6 @@ class Search:
             block = Block(self.program, self.native.shards, max(room, _ROOM))
             for slot in (c.STATES, c.COUNT, c.TABLE, c.BITS):
                 block.words[slot] = shard.block.words[slot]
-            tables = slice(c.TABLES, c.TABLES + self.native.shards)
-            block.words[tables] = shard.block.words[tables]
             # All events count as seen, so nothing is noted.
             block.seen[:] = np.uint64(2**64 - 1)
             blocks.append(block)

@@ -138,7 +138,7 @@ def test_possible_needs_memory_too() -> None:
     machine = line(10_000)
     whole = Exploration(machine)
     assert whole.verdict["arriving"].outcome is Outcome.HOLDS
-    verdict = Exploration(machine, max_memory=whole.search.peak_memory + 1000).verdict
+    verdict = Exploration(machine, max_memory=whole.search.peak_memory + 50_000).verdict
     assert verdict.coverage.complete
     assert verdict["arrives"].outcome is Outcome.HOLDS
     assert verdict["arriving"].outcome is Outcome.UNKNOWN

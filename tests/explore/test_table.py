@@ -45,7 +45,6 @@ class Table:
             self.shard.table.address,
             self.shard.bits,
         )
-        words[c.TABLES] = words[c.TABLE]
 
     def records(self, states: NDArray[np.uint64]) -> NDArray[np.uint64]:
         block = self.shard.block
