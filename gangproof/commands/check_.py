@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
+
 import click
 
+from gangproof.interrupts import Interrupts
 from gangproof.output import print_json
 from gangproof.progress import Bar
 from gangproof.sizes import Seconds
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+# Options that a run goes on without.
+_OF_ONE_RUN = ("resume", "checkpoint", "max_states", "max_memory", "time_limit")
 
 
 @click.command("check")
@@ -17,6 +25,15 @@ from gangproof.sizes import Seconds
 @click.option("--time-limit", type=Seconds(), help="Stop, with UNKNOWN, after so many seconds.")
 @click.option("--stop-at-first", is_flag=True, help="Stop at the first violation.")
 @click.option("--property", "shown", metavar="NAME", help="Show the trace of this property.")
+@click.option("--checkpoint", type=_FILE, help="Where to keep a checkpoint. If interrupted, else: SPEC.checkpoint.")
+@click.option("--checkpoint-every", type=Seconds(), metavar="SECONDS", help="Also write it so often.")
+@click.option("--resume", type=_FILE, help="Go on from this checkpoint of the same SPEC and parameters.")
+@click.option(
+    "--spill",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Move old states to unnamed files in DIR where memory runs out.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
 def command(
     spec: str,
@@ -26,15 +43,25 @@ def command(
     time_limit: float | None,
     stop_at_first: bool,
     shown: str | None,
+    checkpoint: Path | None,
+    checkpoint_every: float | None,
+    resume: Path | None,
+    spill: Path | None,
     as_json: bool,
 ) -> int:
     """Explore every state of SPEC: a shipped name (see `gangproof list`) or FILE.py:FUNCTION.
 
     Exit status: 0 holds, 1 violated, 2 bad input, 3 unknown (a budget ran out), 4 vacuous.
+
+    Ctrl-C and SIGTERM end it as a budget would, after writing a checkpoint: the file of --checkpoint, of --resume, or
+    SPEC.checkpoint in the working directory. With --checkpoint it is also written when a budget runs out. A second
+    Ctrl-C ends it at once.
     """
     from gangproof.sizes import bytes_of
     from gangproof.verdict_text import verdict_text
-    from model.explore import explore
+    from model.explore import INTERRUPTED, Saving, explore
+    from model.explore.checkpoint import check_target
+    from model.verdict import Outcome
     from specs.loading import load_spec
 
     machine = load_spec(spec, parameters)
@@ -42,7 +69,14 @@ def command(
     if shown is not None and shown not in names:
         raise click.BadParameter(f"{machine.name} has no property {shown!r}; it has {', '.join(names)}")
     memory = None if max_memory is None else bytes_of(max_memory)
-    with Bar() as bar:
+    if checkpoint_every is not None and checkpoint is None and resume is None:
+        raise click.BadParameter("--checkpoint-every needs --checkpoint, which says where")
+    target = checkpoint or resume or Path(f"{machine.name}.checkpoint")
+    if checkpoint is not None:
+        check_target(checkpoint)
+    asked = checkpoint is not None or checkpoint_every is not None
+    saving = Saving(target, every=checkpoint_every, always=asked, warn=_warn)
+    with Bar() as bar, Interrupts() as interrupts:
         verdict = explore(
             machine,
             max_states=max_states,
@@ -50,9 +84,33 @@ def command(
             time_limit=time_limit,
             stop_at_first=stop_at_first,
             progress=bar.update,
+            stop=interrupts.stop,
+            saving=saving,
+            resume=resume,
+            spill=spill,
         )
+    kept = None if saving.written is None else str(target)
     if as_json:
-        print_json(verdict.to_json())
+        print_json({**verdict.to_json(), "checkpoint": kept})
     else:
         click.echo(verdict_text(machine, verdict, shown))
+    if saving.written is not None and verdict.outcome is Outcome.UNKNOWN:
+        click.echo(f"checkpoint of {saving.written:,} bytes: {target}\nto go on: {_command(target)}", err=True)
+    elif verdict.coverage.budget == INTERRUPTED:
+        click.echo("there is no checkpoint of this run", err=True)
     return verdict.outcome.exit_status
+
+
+def _warn(text: str) -> None:
+    click.echo(f"warning: {text}", err=True)
+
+
+def _command(checkpoint: Path) -> str:
+    """The command that goes on from ``checkpoint``: this one, without the options that belong to one run."""
+    context = click.get_current_context()
+    words = ["gangproof", "check", context.params["spec"], *context.params["parameters"]]
+    for option in context.command.params:
+        value = context.params.get(option.name or "")
+        if isinstance(option, click.Option) and option.name not in _OF_ONE_RUN and value not in (None, False, ()):
+            words += [option.opts[0]] if option.is_flag else [option.opts[0], str(value)]
+    return shlex.join([*words, "--resume", str(checkpoint)])

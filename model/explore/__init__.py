@@ -10,7 +10,10 @@ cycles (`components`), `fair` those of fair runs, `region` the nearest, and `las
 Symmetric sorts are explored like others: each permutation of a state is a state of its own.
 """
 
+from model.explore.checkpoint import CheckpointError
 from model.explore.explorer import Exploration, explore
-from model.explore.search import Progress
+from model.explore.saving import Saving
+from model.explore.search import INTERRUPTED, Progress
+from model.explore.spill import SpillError
 
-__all__ = ["Exploration", "Progress", "explore"]
+__all__ = ["INTERRUPTED", "CheckpointError", "Exploration", "Progress", "Saving", "SpillError", "explore"]

@@ -6,16 +6,20 @@ import functools
 import os
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from model.explore.checkpoint import read
 from model.explore.liveness import Liveness
 from model.explore.lower import Event, EventKind, Program, lower
 from model.explore.native import Native
-from model.explore.possible import OutOfMemory, first_stuck
+from model.explore.possible import OutOfMemory, OutOfTime, first_stuck
 from model.explore.recover import Recovery
-from model.explore.search import Limits, Occurrence, Progress, Search
+from model.explore.saving import Saving
+from model.explore.search import INTERRUPTED, Limits, Occurrence, Progress, Search
+from model.explore.spill import Spill
 from model.language import Machine, Property, PropertyKind
 from model.verdict import Coverage, Outcome, PropertyVerdict, Verdict
 
@@ -35,6 +39,10 @@ def explore(
     stop_at_first: bool = False,
     threads: int | None = None,
     progress: Callable[[Progress], None] | None = None,
+    stop: Callable[[], bool] | None = None,
+    saving: Saving | None = None,
+    resume: Path | None = None,
+    spill: Path | None = None,
 ) -> Verdict:
     """Explore ``machine`` exhaustively; see `Exploration` for the arguments. SpecError if it cannot be compiled."""
     return Exploration(
@@ -45,6 +53,10 @@ def explore(
         stop_at_first=stop_at_first,
         threads=threads,
         progress=progress,
+        stop=stop,
+        saving=saving,
+        resume=resume,
+        spill=spill,
     ).verdict
 
 
@@ -56,6 +68,11 @@ class Exploration:
     are still checked when the state or the memory budget runs out; they are not when time does. ``stop_at_first``:
     end at the first violation, leaving the rest UNKNOWN; else every property gets its own verdict and shortest trace.
     ``progress`` is called about ten times a second, and at the end.
+
+    ``stop`` is asked often whether to end now, which is then told like a budget that ran out; ``saving`` keeps a
+    checkpoint. ``resume``: a checkpoint to go on from, with any number of threads; counts, verdicts and traces are
+    those of a run that was not interrupted. CheckpointError if it cannot be used. ``spill``: a directory for states
+    that memory has no room for; SpillError if it cannot be used.
     """
 
     def __init__(
@@ -68,6 +85,10 @@ class Exploration:
         stop_at_first: bool = False,
         threads: int | None = None,
         progress: Callable[[Progress], None] | None = None,
+        stop: Callable[[], bool] | None = None,
+        saving: Saving | None = None,
+        resume: Path | None = None,
+        spill: Path | None = None,
     ) -> None:
         for name, value in (("max_states", max_states), ("max_memory", max_memory), ("time_limit", time_limit)):
             if value is not None and value < 0:
@@ -78,13 +99,22 @@ class Exploration:
         compiled = time.perf_counter()
         limits = Limits(max_memory, max_states, time_limit, stop_at_first)
         workers = threads if threads is not None else len(os.sched_getaffinity(0))
-        self.search = Search(self.program, native, limits, progress, threads=workers)
+        disk = None if spill is None else Spill(spill, native.shards)
+        self.search = Search(
+            self.program, native, limits, progress, threads=workers, stop=stop, saving=saving, spill=disk
+        )
+        if resume is not None:
+            read(resume, self.search)
         self.search.run()
         self._recovery = Recovery(self.search)
         properties = tuple(map(self._property, machine.properties)) + tuple(
             self._universal(name, kind.value, kind, []) for name, kind in _BUILT_IN
         )
-        self.verdict = self._verdict(properties, compiled - started, time.perf_counter() - compiled)
+        undecided = any(p.outcome is Outcome.UNKNOWN for p in properties)
+        if saving is not None and self.search.complete and self.search.stopped and undecided:
+            saving.at_end(self.search, interrupted=True)
+        warnings = () if saving is None else tuple(saving.warnings)
+        self.verdict = self._verdict(properties, compiled - started, time.perf_counter() - compiled, warnings)
 
     # ---- the states, for tests and analyses
 
@@ -112,7 +142,13 @@ class Exploration:
 
     # ---- verdicts
 
-    def _verdict(self, properties: tuple[PropertyVerdict, ...], compile_seconds: float, seconds: float) -> Verdict:
+    def _verdict(
+        self,
+        properties: tuple[PropertyVerdict, ...],
+        compile_seconds: float,
+        seconds: float,
+        warnings: tuple[str, ...],
+    ) -> Verdict:
         search, machine = self.search, self.program.machine
         coverage = Coverage(
             distinct_states=search.count,
@@ -125,7 +161,7 @@ class Exploration:
             compile_seconds=compile_seconds,
             bytes_per_state=search.memory / max(1, search.count),
         )
-        return Verdict(machine.name, dict(machine.parameters), properties, coverage)
+        return Verdict(machine.name, dict(machine.parameters), properties, coverage, warnings)
 
     def _property(self, p: Property) -> PropertyVerdict:
         if p.kind is PropertyKind.SOMETIMES:
@@ -174,6 +210,9 @@ class Exploration:
             stuck = first_stuck(self.search, bit)
         except OutOfMemory:
             how = f"memory ran out while steps were followed backwards over {self._all_states()}"
+            return PropertyVerdict(p.name, kind, Outcome.UNKNOWN, how)
+        except OutOfTime:
+            how = f"{INTERRUPTED} while steps were followed backwards over {self._all_states()}"
             return PropertyVerdict(p.name, kind, Outcome.UNKNOWN, how)
         if stuck is None:
             return PropertyVerdict(p.name, kind, Outcome.HOLDS, f"from {self._all_states()}")

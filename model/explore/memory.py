@@ -7,8 +7,10 @@ pages: random access to a table of many megabytes spends much of its time in loo
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import mmap
+import os
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,8 @@ from numpy.typing import NDArray
 
 _HUGE = 2 << 20
 _LARGE = 4 << 20
+_BEYOND = 16
+_MAP_FIXED = 0x10  # Linux, BSD and macOS alike
 _SHARE = 0.8
 # Linux: do not reserve swap for pages that may never be written. Python 3.11 does not name it.
 _NO_RESERVE = 0x4000 if hasattr(mmap, "MADV_HUGEPAGE") else 0
@@ -57,6 +61,24 @@ class Array:
         """The first ``count`` words of 64 bits. `grow` fails while a view is alive, unless it grows in place."""
         return np.frombuffer(self._map, np.uint64, count, self._first)
 
+    def replace(self, first: int, last: int, file: int) -> None:
+        """Let the bytes from ``first`` to ``last``, multiples of a page, be those of an open file at the same place:
+        read only, and read when they are looked at. MemoryError if that is not possible.
+
+        It can then grow in place only.
+        """
+        place = self.address + first
+        flags = mmap.MAP_SHARED | _MAP_FIXED
+        if _libc().mmap(place, last - first, mmap.PROT_READ, flags, file, first) != place:
+            raise MemoryError(f"a file could not be mapped: {os.strerror(ctypes.get_errno())}")
+        self.expect(first, last, in_order=False)
+
+    def expect(self, first: int, last: int, in_order: bool) -> None:
+        """Whether the bytes from ``first`` to ``last`` will be read one after the other, or here and there."""
+        if last > first:
+            advice = mmap.MADV_NORMAL if in_order else mmap.MADV_RANDOM
+            self._map.madvise(advice, self._first + first, last - first)
+
     def grow(self, size: int) -> None:
         """Make it ``size`` bytes. MemoryError if they cannot be had."""
         if size > self.reserved:
@@ -71,6 +93,16 @@ class Array:
                 raise MemoryError(f"{size} bytes could not be mapped: {error}") from error
         self._size = size
         _ask_for_huge_pages(self._map, self._first, size)
+
+
+@functools.cache
+def _libc() -> ctypes.CDLL:
+    """The C library's mmap: Python's cannot be told a place."""
+    library = ctypes.CDLL(None, use_errno=True)
+    word, number = ctypes.c_size_t, ctypes.c_int
+    library.mmap.argtypes = [word, word, number, number, number, ctypes.c_int64]
+    library.mmap.restype = word
+    return library
 
 
 def _address(where: mmap.mmap) -> int:
@@ -116,9 +148,9 @@ def _ask_for_huge_pages(where: mmap.mmap, first: int, size: int) -> None:
             return
 
 
-def reserve() -> int:
-    """Bytes that one growing array may ever take: all memory there is."""
-    return int(psutil.virtual_memory().total)
+def reserve(beyond: bool = False) -> int:
+    """Bytes that one growing array may ever take: all memory there is, or ``beyond`` that many times more."""
+    return int(psutil.virtual_memory().total) * (_BEYOND if beyond else 1)
 
 
 def available_memory() -> int:

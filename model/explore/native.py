@@ -52,7 +52,8 @@ class Native:
     """The compiled functions of one machine; ``kernels`` are those that it shares with others.
 
     ``expand`` is the successor function, ``expand_address`` is where it lies; both change when `improve` is done.
-    ``seconds`` is what compiling took, ``improving_seconds`` an estimate of what `improve` will take.
+    ``text`` is the successor function as LLVM text. ``seconds`` is what compiling took, ``improving_seconds`` an
+    estimate of what `improve` will take.
     """
 
     def __init__(self, program: Program, shards: int = SHARDS, collide: bool = False) -> None:
@@ -62,9 +63,9 @@ class Native:
         after_kernels = time.perf_counter()
         self._program = program
         self._shared = shared_text(program.layout.words, shards, collide)
-        self._text = "\n\n".join([self._shared, expand_text(program, shards)])
+        self.text: Final = "\n\n".join([self._shared, expand_text(program, shards)])
         conditions = [program.initially, *(node for _, node in program.possible)]
-        both = "\n\n".join([self._text, predicates_text(program, conditions)])
+        both = "\n\n".join([self.text, predicates_text(program, conditions)])
         engine = _compile(both, _QUICK)
         word = ctypes.c_uint64
         self.predicates: Callable[[int, int, int], None] = _function(engine, "predicates", None, word, word, word)
@@ -87,7 +88,7 @@ class Native:
 
     def improve(self) -> None:
         """Compile the successor function well. May run in a thread of its own while the quick one is in use."""
-        engine = _compile(self._text, _FAST)
+        engine = _compile(self.text, _FAST)
         self._engines.append(engine)
         self._use(engine)
 

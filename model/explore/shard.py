@@ -103,14 +103,17 @@ class Rows:
 
 
 class Shard:
-    """States, table and block of one shard. ``bits``: log2 of the table's slots, at least 5 (two buckets)."""
+    """States, table and block of one shard. ``bits``: log2 of the table's slots, at least 5 (two buckets).
 
-    def __init__(self, program: Program, shards: int, room: int, bits: int) -> None:
+    ``beyond``: there may be more states than memory.
+    """
+
+    def __init__(self, program: Program, shards: int, room: int, bits: int, beyond: bool = False) -> None:
         self.block: Final = Block(program, shards, room)
         self.row_bytes: Final = 8 * program.layout.words
         self.bits = bits
         self.table = Array(4 << bits)
-        self.rows = Array(self.row_bytes * (2 * self.most + (1 << bits)), reserve())
+        self.rows = Array(self.row_bytes * (2 * self.most + (1 << bits)), reserve(beyond))
 
     @property
     def count(self) -> int:
