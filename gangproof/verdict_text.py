@@ -47,7 +47,8 @@ def typed(value: object) -> str:
 
 def _headline(verdict: Verdict) -> str:
     c = verdict.coverage
-    covered = f"{c.distinct_states:,} distinct states, {c.transitions:,} transitions, depth {c.depth}"
+    up_to = f" up to symmetry of {c.symmetry}" if c.symmetry else ""
+    covered = f"{c.distinct_states:,} distinct states{up_to}, {c.transitions:,} transitions, depth {c.depth}"
     cost = f"{c.seconds:.2f} s, compiled in {c.compile_seconds:.2f} s"
     if c.distinct_states >= WORTH_BYTES:
         cost += f", {c.bytes_per_state:.0f} bytes a state"

@@ -48,7 +48,8 @@ class Coverage:
     """What an exploration covered. ``complete`` is false when a budget ran out; ``budget`` says which, in words.
 
     ``transitions`` counts enabled action instances over all expanded states; ``depth`` is the steps to the farthest
-    state; ``bytes_per_state`` is all memory of the exploration over the states; times in seconds.
+    state; ``bytes_per_state`` is all memory of the exploration over the states; times in seconds. ``symmetry``: which
+    elements were exchanged ("5 App x 3 Node"); one state of each orbit is then counted, with its steps.
     """
 
     distinct_states: int
@@ -60,6 +61,7 @@ class Coverage:
     seconds: float = 0.0
     compile_seconds: float = 0.0
     bytes_per_state: float = 0.0
+    symmetry: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,7 @@ class Verdict:
             "distinct_states": self.coverage.distinct_states,
             "transitions": self.coverage.transitions,
             "depth": self.coverage.depth,
+            "symmetry": self.coverage.symmetry,
             "complete": self.coverage.complete,
             "budget": self.coverage.budget,
             "actions": dict(self.coverage.actions),

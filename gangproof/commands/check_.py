@@ -24,6 +24,7 @@ _OF_ONE_RUN = ("resume", "checkpoint", "max_states", "max_memory", "time_limit")
 @click.option("--max-memory", metavar="SIZE", help="Stop, with UNKNOWN, past this much memory (e.g. 512M, 4G).")
 @click.option("--time-limit", type=Seconds(), help="Stop, with UNKNOWN, after so many seconds.")
 @click.option("--stop-at-first", is_flag=True, help="Stop at the first violation.")
+@click.option("--symmetry", is_flag=True, help="Of states that differ by an exchange of equals explore only one.")
 @click.option("--property", "shown", metavar="NAME", help="Show the trace of this property.")
 @click.option("--checkpoint", type=_FILE, help="Where to keep a checkpoint. If interrupted, else: SPEC.checkpoint.")
 @click.option("--checkpoint-every", type=Seconds(), metavar="SECONDS", help="Also write it so often.")
@@ -42,6 +43,7 @@ def command(
     max_memory: str | None,
     time_limit: float | None,
     stop_at_first: bool,
+    symmetry: bool,
     shown: str | None,
     checkpoint: Path | None,
     checkpoint_every: float | None,
@@ -83,6 +85,7 @@ def command(
             max_memory=memory,
             time_limit=time_limit,
             stop_at_first=stop_at_first,
+            symmetry=symmetry,
             progress=bar.update,
             stop=interrupts.stop,
             saving=saving,

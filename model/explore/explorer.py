@@ -38,6 +38,7 @@ def explore(
     time_limit: float | None = None,
     stop_at_first: bool = False,
     threads: int | None = None,
+    symmetry: bool = False,
     progress: Callable[[Progress], None] | None = None,
     stop: Callable[[], bool] | None = None,
     saving: Saving | None = None,
@@ -52,6 +53,7 @@ def explore(
         time_limit=time_limit,
         stop_at_first=stop_at_first,
         threads=threads,
+        symmetry=symmetry,
         progress=progress,
         stop=stop,
         saving=saving,
@@ -67,6 +69,8 @@ class Exploration:
     are budgets: where one runs out, what is not yet decided is UNKNOWN, with what was covered. States that were found
     are still checked when the state or the memory budget runs out; they are not when time does. ``stop_at_first``:
     end at the first violation, leaving the rest UNKNOWN; else every property gets its own verdict and shortest trace.
+    ``symmetry``: of states that differ by an exchange of elements of sorts declared symmetric one stands for all; then
+    states and steps are counted up to such exchanges, and liveness properties are UNKNOWN.
     ``progress`` is called about ten times a second, and at the end.
 
     ``stop`` is asked often whether to end now, which is then told like a budget that ran out; ``saving`` keeps a
@@ -84,6 +88,7 @@ class Exploration:
         time_limit: float | None = None,
         stop_at_first: bool = False,
         threads: int | None = None,
+        symmetry: bool = False,
         progress: Callable[[Progress], None] | None = None,
         stop: Callable[[], bool] | None = None,
         saving: Saving | None = None,
@@ -94,7 +99,7 @@ class Exploration:
             if value is not None and value < 0:
                 raise ValueError(f"{name} is not negative, found {value}")
         started = time.perf_counter()
-        self.program: Program = lower(machine)
+        self.program: Program = lower(machine, symmetry=symmetry)
         native = Native(self.program)
         compiled = time.perf_counter()
         limits = Limits(max_memory, max_states, time_limit, stop_at_first)
@@ -149,7 +154,7 @@ class Exploration:
         seconds: float,
         warnings: tuple[str, ...],
     ) -> Verdict:
-        search, machine = self.search, self.program.machine
+        search, machine, canonical = self.search, self.program.machine, self.program.canonical
         coverage = Coverage(
             distinct_states=search.count,
             transitions=search.transitions,
@@ -160,6 +165,7 @@ class Exploration:
             seconds=seconds,
             compile_seconds=compile_seconds,
             bytes_per_state=search.memory / max(1, search.count),
+            symmetry=None if canonical is None else canonical.symmetry.describe(machine),
         )
         return Verdict(machine.name, dict(machine.parameters), properties, coverage, warnings)
 
@@ -169,6 +175,9 @@ class Exploration:
         if p.kind is PropertyKind.POSSIBLE:
             return self._possible(p)
         if p.kind.is_liveness:
+            if self.program.canonical is not None:
+                how = "liveness is not explored up to symmetry: check it without --symmetry"
+                return PropertyVerdict(p.name, p.kind.value, Outcome.UNKNOWN, how)
             return self._undecided(p.name, p.kind.value) or self._liveness.verdict(p)
         kind = EventKind.STEP if p.kind is PropertyKind.STEP else EventKind.ALWAYS
         return self._universal(p.name, p.kind.value, kind, list(enumerate(p.premises)))
@@ -242,11 +251,14 @@ class Exploration:
     def _all_states(self) -> str:
         count = self.search.count
         words = "the only state" if count == 1 else f"all {count:,} states"
-        return words + self._beside_faults()
+        return words + self._up_to() + self._beside_faults()
+
+    def _up_to(self) -> str:
+        return "" if self.program.canonical is None else " up to symmetry"
 
     def _all_transitions(self) -> str:
         count = self.search.transitions
-        return f"all {count:,} steps" if count != 1 else "the only step"
+        return (f"all {count:,} steps" if count != 1 else "the only step") + self._up_to()
 
     def _beside_faults(self) -> str:
         """A faulty step has no state after it, so a claim about all states does not speak of what it might lead to."""

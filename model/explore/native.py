@@ -20,6 +20,8 @@ from model.explore.emit import expand_text, predicates_text
 from model.explore.ground import Node
 from model.explore.kernels import FUNCTIONS, kernel_text, shared_text
 from model.explore.lower import Program
+from model.explore.rounds import records_text
+from model.explore.symmetry.emit import canon_text
 
 SHARDS: Final = 4
 _FAST, _QUICK = 2, 0
@@ -62,12 +64,16 @@ class Native:
         self.kernels: Final = kernels(program.layout.words, shards, collide)
         after_kernels = time.perf_counter()
         self._program = program
-        self._shared = shared_text(program.layout.words, shards, collide)
+        words = program.layout.words
+        canon = "" if program.canonical is None else canon_text(program.canonical)
+        self._shared = shared_text(words, shards, collide, canon)
         self.text: Final = "\n\n".join([self._shared, expand_text(program, shards)])
         conditions = [program.initially, *(node for _, node in program.possible)]
-        both = "\n\n".join([self.text, predicates_text(program, conditions)])
+        # The kernels' own ``records`` knows no symmetry.
+        both = "\n\n".join([self.text, predicates_text(program, conditions), records_text(words, shards)])
         engine = _compile(both, _QUICK)
         word = ctypes.c_uint64
+        self.records: Callable[[int, int, int], None] = _function(engine, "records", *FUNCTIONS["records"])
         self.predicates: Callable[[int, int, int], None] = _function(engine, "predicates", None, word, word, word)
         self._engines = [engine]
         self._use(engine)

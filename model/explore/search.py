@@ -271,7 +271,7 @@ class Search:
                 self._lost = -1
                 return
             first.rewind()
-            kernels.records(first.address, batch.ctypes.data, len(batch))
+            self.native.records(first.address, batch.ctypes.data, len(batch))
             for number, shard in enumerate(self.shards):
                 records = first.records(number)
                 self.growth.prepare(number, len(records))

@@ -343,3 +343,14 @@ def test_a_link_is_followed(tmp_path: Path) -> None:
     Exploration(gang(**SMALL), stop=lambda: True, saving=Saving(link))
     assert link.is_symlink()
     assert Exploration(gang(**SMALL), resume=link).verdict.outcome is Outcome.HOLDS
+
+
+@pytest.mark.usefixtures("level_by_level")
+def test_with_symmetry(tmp_path: Path) -> None:
+    path = tmp_path / "run.checkpoint"
+    whole = Exploration(sized(), symmetry=True)
+    for calls in (1, 5, 20):
+        interrupted(sized(), path, calls, symmetry=True)
+        assert_same(Exploration(sized(), symmetry=True, resume=path), whole)
+    with pytest.raises(CheckpointError, match=r"written with other options .* or by another version"):
+        resume(path)
