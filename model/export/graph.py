@@ -169,8 +169,9 @@ def life_cycles(machine: Machine) -> list[list[Query]]:
     Scalars make one projection of their own. QueryError where no variable is enum-valued.
     """
     found: dict[tuple[object, int], list[Query]] = {}
+    inside = {id(variable) for view in machine.views for variable in view.variables}  # slots of a channel
     for variable in machine.variables:
-        if not isinstance(domain_type(variable.domain), EnumType) or len(variable.sorts) > 1:
+        if not isinstance(domain_type(variable.domain), EnumType) or len(variable.sorts) > 1 or id(variable) in inside:
             continue
         sort = variable.sorts[0] if variable.sorts else None
         declared = None if sort is None else machine.sorts[sort]
