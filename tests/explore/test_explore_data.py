@@ -7,6 +7,8 @@ import math
 
 import pytest
 from agreement import assert_agrees
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from model.explore import Exploration
 from model.language import (
@@ -337,6 +339,49 @@ def test_sending_in_a_for_statement_fills_a_bag() -> None:
     assert verdict.outcome is Outcome.HOLDS
     # nothing sent: any set waits; else any set but the empty one is under way
     assert verdict.coverage.distinct_states == 2**3 + (2**3 - 1)
+
+
+FIELDS = {"kind": Kind, "app": App, "node": Node, "units": range(-1, 1), "urgent": bool}
+
+
+@settings(max_examples=12)
+@given(data=st.data())
+def test_any_channel_has_as_many_states_as_contents(data: st.DataObject) -> None:
+    """Any fields, options and pattern of receiving; each channel holds any sequence, or any bag, of its contents."""
+    order, over = data.draw(st.sampled_from(Order), "order"), data.draw(st.booleans(), "over")
+    most = 2 if over else 3
+    names = data.draw(st.lists(st.sampled_from(sorted(FIELDS)), min_size=1, max_size=most, unique=True), "fields")
+    asked = data.draw(st.lists(st.sampled_from(names), unique=True), "asked for")
+    options = {o: data.draw(st.booleans(), o) for o in ("blocking", "duplicates", "lossy")}
+    contents = math.prod(len(FIELDS[n]) if n in ("kind", "units") else 2 for n in names)  # type: ignore[arg-type]
+    capacity = data.draw(st.integers(1, 1 if contents > 4 else 2), "capacity")
+    m = Machine("any")
+    m.sort(App, 2, symmetric=True)
+    m.sort(Node, 2, symmetric=True)
+    fields = record(**{name: FIELDS[name] for name in names})
+    channel = m.channel("line", fields, capacity, order, over=Node if over else None, **options)  # type: ignore[call-overload]
+    seen = m.variable("seen", Node, bool, init=False)
+
+    @m.action
+    def send(n: Node) -> None:
+        (channel[n] if over else channel).send(**{name: choose(FIELDS[name], name) for name in names})
+
+    @m.action
+    def receive(n: Node) -> None:
+        here = channel[n] if over else channel
+        message = here.receive(**{name: choose(FIELDS[name], name) for name in asked})
+        with when(message.node == n if "node" in names else True):
+            seen[n] = False
+
+    @m.always
+    def consistent() -> Expr:
+        return all_(channel[n].consistent() for n in Node) if over else channel.consistent()
+
+    verdict = assert_agrees(m).verdict
+    each = (sequences if order is Order.FIFO else bags)(contents, capacity)
+    assert verdict.coverage.distinct_states == each ** (2 if over else 1)
+    assert verdict["consistent"].outcome is Outcome.HOLDS
+    assert (verdict["values_in_range"].outcome is Outcome.HOLDS) == options["blocking"]
 
 
 # ---- sets and elements
