@@ -174,7 +174,7 @@ def test_guards_of_many_conjuncts(width: int) -> None:
 
 def test_more_instances_than_are_worth_a_look() -> None:
     m = Machine("many")
-    m.sort(Job, 60)
+    m.sort(Job, 36)
     x = m.variable("x", Job, bool, init=False)
 
     @m.action
@@ -183,7 +183,7 @@ def test_more_instances_than_are_worth_a_look() -> None:
         x[j] = False
 
     (blocked,) = Exploration(m).unseen.blocked
-    assert (blocked.instances, blocked.looked_at, blocked.cases) == (3600, MOST_CONDITIONS // 2, MOST_CONDITIONS // 2)
+    assert (blocked.instances, blocked.looked_at, blocked.cases) == (1296, MOST_CONDITIONS // 2, MOST_CONDITIONS // 2)
     assert blocked.never_together == ((0,), (1,))
 
 
