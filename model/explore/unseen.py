@@ -85,7 +85,8 @@ class _IdleSteps:
             node.value: value for node, value in filter(None, map(equality, instance.conjuncts)) if node.op == "cell"
         }
         same = [self._kept(write, known) for write in instance.writes]
-        return graph.both([*same, graph.no(instance.write_fault), graph.no(instance.range_fault)])
+        # A cell that leaves its range changes.
+        return graph.both([*same, graph.no(instance.write_fault)])
 
     def _kept(self, write: Write, known: dict[int, int]) -> Node:
         graph = self._graph

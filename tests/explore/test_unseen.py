@@ -112,6 +112,22 @@ def test_a_faulty_step_is_not_idle() -> None:
     assert slowly(m).stuck == []
 
 
+def test_a_cell_that_is_written_twice_is_not_idle() -> None:
+    m = Machine("twice")
+    m.sort(Job, 2)
+    x = m.variable("x", Job, bool, init=False)
+
+    @m.action
+    def clear(j: Job, k: Job) -> None:
+        x[j] = False
+        x[k] = False
+
+    golden = assert_agrees(m)
+    assert golden.verdict["one_write_per_cell"].outcome is Outcome.VIOLATED
+    assert [(each.idle, each.fired) for each in golden.unseen.idle] == [(2, 4)]
+    assert slowly(m).idle == {"clear": 2}
+
+
 def wide(values: range, steps: tuple[int, ...]) -> Machine:
     """A scalar that is ``steps[0]`` at first, then ``steps[1]``, ..."""
     m = Machine("wide")
