@@ -16,7 +16,7 @@ def verdict_text(machine: Machine, verdict: Verdict, shown: str | None = None) -
     parameters = " ".join(f"{k}={typed(v)}" for k, v in verdict.parameters.items())
     parts = [
         paragraph(f"{verdict.spec} {parameters}".strip(), indent="  "),
-        paragraph(_headline(verdict), indent="  "),
+        paragraph(headline(verdict), indent="  "),
         "",
         table(
             ["property", "kind", "verdict", "because"],
@@ -48,9 +48,11 @@ def typed(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _headline(verdict: Verdict) -> str:
+def headline(verdict: Verdict) -> str:
+    """The outcome with its reason, what was covered, and what it cost."""
     c = verdict.coverage
-    covered = f"{c.distinct_states:,} distinct states, {c.transitions:,} transitions, depth {c.depth}"
+    up_to = f" up to symmetry of {c.symmetry}" if c.symmetry else ""
+    covered = f"{c.distinct_states:,} distinct states{up_to}, {c.transitions:,} transitions, depth {c.depth}"
     cost = f"{c.seconds:.2f} s, compiled in {c.compile_seconds:.2f} s"
     if c.distinct_states >= WORTH_BYTES:
         cost += f", {c.bytes_per_state:.0f} bytes a state"
@@ -85,4 +87,5 @@ def trace_text(machine: Machine, of: PropertyVerdict) -> list[str]:
     if of.trace is None:
         return [paragraph(f"{of.name}: there is no trace; {of.how}")]
     verb = "violates" if of.outcome is Outcome.VIOLATED else "reaches"
-    return [paragraph(f"This run {verb} {of.name}{about}"), "", of.trace.table(WIDTH)]
+    note = [] if of.note is None else ["", paragraph(f"Of the shortest runs: {of.note}.")]
+    return [paragraph(f"This run {verb} {of.name}{about}"), "", of.trace.table(WIDTH), *note]

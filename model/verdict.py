@@ -35,7 +35,8 @@ class PropertyVerdict:
 
     ``how`` is the ground in words: "all 1,037 states", "state budget of 10,000 ran out", "premise never true".
     ``trace`` is a shortest trace to the violation, or to the state where a `sometimes` holds; for a liveness property,
-    a shortest way to a loop, and the loop.
+    a shortest way to a loop, and the loop. Of several shortest ones it is one that changes few cells; ``note`` says
+    where no such was looked for, and why.
     """
 
     name: str
@@ -43,6 +44,7 @@ class PropertyVerdict:
     outcome: Outcome
     how: str
     trace: Trace | None = None
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,8 @@ class Coverage:
     """What an exploration covered. ``complete`` is false when a budget ran out; ``budget`` says which, in words.
 
     ``transitions`` counts enabled action instances over all expanded states; ``depth`` is the steps to the farthest
-    state; ``bytes_per_state`` is all memory of the exploration over the states; times in seconds.
+    state; ``bytes_per_state`` is all memory of the exploration over the states; times in seconds. ``symmetry``: which
+    elements were exchanged ("5 App x 3 Node"); one state of each orbit is then counted, with its steps.
     """
 
     distinct_states: int
@@ -62,6 +65,7 @@ class Coverage:
     seconds: float = 0.0
     compile_seconds: float = 0.0
     bytes_per_state: float = 0.0
+    symmetry: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +119,8 @@ class Verdict:
     def to_json(self) -> dict[str, Any]:
         """The JSON of ``gangproof check``; ``trace`` is the shortest counterexample, empty if nothing is violated.
 
-        ``loop_start`` is null, or the step after which the trace goes round forever.
+        ``loop_start`` is null, or the step after which the trace goes round forever. ``trace_note`` is null, or says
+        why a simpler trace of this length was not looked for.
         """
         shown = self.first_violation
         return {
@@ -135,6 +140,7 @@ class Verdict:
             "distinct_states": self.coverage.distinct_states,
             "transitions": self.coverage.transitions,
             "depth": self.coverage.depth,
+            "symmetry": self.coverage.symmetry,
             "complete": self.coverage.complete,
             "budget": self.coverage.budget,
             "actions": dict(self.coverage.actions),
@@ -147,5 +153,6 @@ class Verdict:
             "warnings": list(self.warnings),
             "trace_property": shown.name if shown else None,
             "loop_start": shown.trace.loop_start if shown is not None and shown.trace is not None else None,
+            "trace_note": shown.note if shown is not None else None,
             "trace": shown.trace.to_json() if shown is not None and shown.trace is not None else [],
         }

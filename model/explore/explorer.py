@@ -7,17 +7,22 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from model.coverage import Unseen
+from model.explore.checkpoint import read
 from model.explore.liveness import Liveness
 from model.explore.lower import Event, EventKind, Program, lower
 from model.explore.native import Native
-from model.explore.possible import OutOfMemory, first_stuck
+from model.explore.possible import OutOfMemory, OutOfTime, first_stuck
 from model.explore.recover import Recovery
-from model.explore.search import Limits, Occurrence, Progress, Search
+from model.explore.saving import Saving
+from model.explore.search import INTERRUPTED, Limits, Occurrence, Progress, Search
+from model.explore.simplest import MOST_BEFORE_GOAL
+from model.explore.spill import Spill
 from model.explore.unseen import unseen
 from model.language import Machine, Property, PropertyKind
 from model.verdict import Coverage, Outcome, PropertyVerdict, Verdict
@@ -37,8 +42,13 @@ def explore(
     time_limit: float | None = None,
     stop_at_first: bool = False,
     threads: int | None = None,
+    symmetry: bool = False,
     progress: Callable[[Progress], None] | None = None,
     coverage: bool = False,
+    stop: Callable[[], bool] | None = None,
+    saving: Saving | None = None,
+    resume: Path | None = None,
+    spill: Path | None = None,
 ) -> Verdict:
     """Explore ``machine`` exhaustively; see `Exploration` for the arguments. SpecError if it cannot be compiled.
 
@@ -51,7 +61,12 @@ def explore(
         time_limit=time_limit,
         stop_at_first=stop_at_first,
         threads=threads,
+        symmetry=symmetry,
         progress=progress,
+        stop=stop,
+        saving=saving,
+        resume=resume,
+        spill=spill,
     )
     return exploration.with_coverage() if coverage else exploration.verdict
 
@@ -63,7 +78,14 @@ class Exploration:
     are budgets: where one runs out, what is not yet decided is UNKNOWN, with what was covered. States that were found
     are still checked when the state or the memory budget runs out; they are not when time does. ``stop_at_first``:
     end at the first violation, leaving the rest UNKNOWN; else every property gets its own verdict and shortest trace.
+    ``symmetry``: of states that differ by an exchange of elements of sorts declared symmetric one stands for all; then
+    states and steps are counted up to such exchanges, and liveness properties are UNKNOWN.
     ``progress`` is called about ten times a second, and at the end.
+
+    ``stop`` is asked often whether to end now, which is then told like a budget that ran out; ``saving`` keeps a
+    checkpoint. ``resume``: a checkpoint to go on from, with any number of threads; counts, verdicts and traces are
+    those of a run that was not interrupted. CheckpointError if it cannot be used. ``spill``: a directory for states
+    that memory has no room for; SpillError if it cannot be used.
     """
 
     def __init__(
@@ -75,24 +97,38 @@ class Exploration:
         time_limit: float | None = None,
         stop_at_first: bool = False,
         threads: int | None = None,
+        symmetry: bool = False,
         progress: Callable[[Progress], None] | None = None,
+        stop: Callable[[], bool] | None = None,
+        saving: Saving | None = None,
+        resume: Path | None = None,
+        spill: Path | None = None,
     ) -> None:
         for name, value in (("max_states", max_states), ("max_memory", max_memory), ("time_limit", time_limit)):
             if value is not None and value < 0:
                 raise ValueError(f"{name} is not negative, found {value}")
         started = time.perf_counter()
-        self.program: Program = lower(machine)
+        self.program: Program = lower(machine, symmetry=symmetry)
         native = Native(self.program)
         compiled = time.perf_counter()
         limits = Limits(max_memory, max_states, time_limit, stop_at_first)
         workers = threads if threads is not None else len(os.sched_getaffinity(0))
-        self.search = Search(self.program, native, limits, progress, threads=workers)
+        disk = None if spill is None else Spill(spill, native.shards)
+        self.search = Search(
+            self.program, native, limits, progress, threads=workers, stop=stop, saving=saving, spill=disk
+        )
+        if resume is not None:
+            read(resume, self.search)
         self.search.run()
         self._recovery = Recovery(self.search)
         properties = tuple(map(self._property, machine.properties)) + tuple(
             self._universal(name, kind.value, kind, []) for name, kind in _BUILT_IN
         )
-        self.verdict = self._verdict(properties, compiled - started, time.perf_counter() - compiled)
+        undecided = any(p.outcome is Outcome.UNKNOWN for p in properties)
+        if saving is not None and self.search.complete and self.search.stopped and undecided:
+            saving.at_end(self.search, interrupted=True)
+        warnings = () if saving is None else tuple(saving.warnings)
+        self.verdict = self._verdict(properties, compiled - started, time.perf_counter() - compiled, warnings)
 
     # ---- the states, for tests and analyses
 
@@ -146,8 +182,14 @@ class Exploration:
 
     # ---- verdicts
 
-    def _verdict(self, properties: tuple[PropertyVerdict, ...], compile_seconds: float, seconds: float) -> Verdict:
-        search, machine = self.search, self.program.machine
+    def _verdict(
+        self,
+        properties: tuple[PropertyVerdict, ...],
+        compile_seconds: float,
+        seconds: float,
+        warnings: tuple[str, ...],
+    ) -> Verdict:
+        search, machine, canonical = self.search, self.program.machine, self.program.canonical
         coverage = Coverage(
             distinct_states=search.count,
             transitions=search.transitions,
@@ -158,8 +200,9 @@ class Exploration:
             seconds=seconds,
             compile_seconds=compile_seconds,
             bytes_per_state=search.memory / max(1, search.count),
+            symmetry=None if canonical is None else canonical.symmetry.describe(machine),
         )
-        return Verdict(machine.name, dict(machine.parameters), properties, coverage)
+        return Verdict(machine.name, dict(machine.parameters), properties, coverage, warnings)
 
     def _property(self, p: Property) -> PropertyVerdict:
         if p.kind is PropertyKind.SOMETIMES:
@@ -167,6 +210,9 @@ class Exploration:
         if p.kind is PropertyKind.POSSIBLE:
             return self._possible(p)
         if p.kind.is_liveness:
+            if self.program.canonical is not None:
+                how = "liveness is not explored up to symmetry: check it without --symmetry"
+                return PropertyVerdict(p.name, p.kind.value, Outcome.UNKNOWN, how)
             return self._undecided(p.name, p.kind.value) or self._liveness.verdict(p)
         kind = EventKind.STEP if p.kind is PropertyKind.STEP else EventKind.ALWAYS
         return self._universal(p.name, p.kind.value, kind, list(enumerate(p.premises)))
@@ -175,7 +221,7 @@ class Exploration:
         """A claim about all states or steps."""
         found = self._first(Event(event, name))
         if found is not None:
-            return self._violated(name, kind, found)
+            return self._violated(kind, found, Event(event, name))
         undecided = self._undecided(name, kind)
         if undecided is not None:
             return undecided
@@ -192,8 +238,9 @@ class Exploration:
     def _sometimes(self, p: Property) -> PropertyVerdict:
         found = self._first(Event(EventKind.SOMETIMES, p.name))
         if found is not None:
-            trace = self._recovery.trace(found)
-            return PropertyVerdict(p.name, p.kind.value, Outcome.HOLDS, f"reached after {_steps(len(trace))}", trace)
+            trace, _, note = self._recovery.simple_trace(found, Event(EventKind.SOMETIMES, p.name), MOST_BEFORE_GOAL)
+            how = f"reached after {_steps(len(trace))}"
+            return PropertyVerdict(p.name, p.kind.value, Outcome.HOLDS, how, trace, note)
         how = f"not reached in {self._all_states()}"
         return self._undecided(p.name, p.kind.value) or PropertyVerdict(p.name, p.kind.value, Outcome.VACUOUS, how)
 
@@ -209,17 +256,20 @@ class Exploration:
         except OutOfMemory:
             how = f"memory ran out while steps were followed backwards over {self._all_states()}"
             return PropertyVerdict(p.name, kind, Outcome.UNKNOWN, how)
+        except OutOfTime:
+            how = f"{INTERRUPTED} while steps were followed backwards over {self._all_states()}"
+            return PropertyVerdict(p.name, kind, Outcome.UNKNOWN, how)
         if stuck is None:
             return PropertyVerdict(p.name, kind, Outcome.HOLDS, f"from {self._all_states()}")
-        trace = self._recovery.trace(Occurrence(stuck, None))
+        trace, _, note = self._recovery.simple_trace(Occurrence(stuck, None))
         how = f"out of reach after {_steps(len(trace))}"
-        return PropertyVerdict(p.name, kind, Outcome.VIOLATED, how, trace)
+        return PropertyVerdict(p.name, kind, Outcome.VIOLATED, how, trace, note)
 
-    def _violated(self, name: str, kind: str, found: Occurrence) -> PropertyVerdict:
-        trace = self._recovery.trace(found)
-        fault = self._recovery.fault(found)
+    def _violated(self, kind: str, found: Occurrence, event: Event) -> PropertyVerdict:
+        trace, fault, note = self._recovery.simple_trace(found, event)
         where = "" if fault is None else f", at {fault.at}: {fault.message}"
-        return PropertyVerdict(name, kind, Outcome.VIOLATED, f"violated after {_steps(len(trace))}{where}", trace)
+        how = f"violated after {_steps(len(trace))}{where}"
+        return PropertyVerdict(event.name, kind, Outcome.VIOLATED, how, trace, note)
 
     def _undecided(self, name: str, kind: str) -> PropertyVerdict | None:
         """The verdict of a claim that nothing decided, if there was no complete exploration of some states."""
@@ -237,11 +287,14 @@ class Exploration:
     def _all_states(self) -> str:
         count = self.search.count
         words = "the only state" if count == 1 else f"all {count:,} states"
-        return words + self._beside_faults()
+        return words + self._up_to() + self._beside_faults()
+
+    def _up_to(self) -> str:
+        return "" if self.program.canonical is None else " up to symmetry"
 
     def _all_transitions(self) -> str:
         count = self.search.transitions
-        return f"all {count:,} steps" if count != 1 else "the only step"
+        return (f"all {count:,} steps" if count != 1 else "the only step") + self._up_to()
 
     def _beside_faults(self) -> str:
         """A faulty step has no state after it, so a claim about all states does not speak of what it might lead to."""

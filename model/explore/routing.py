@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from model.explore import context as c
 from model.explore.blocks import signed
+from model.explore.symmetry.emit import struct_of
 
 # Odd numbers with well-mixed bits.
 _FACTORS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0xD6E8FEB86659FD93)
@@ -41,24 +42,28 @@ def hash_text(words: int, collide: bool = False) -> str:
     )
 
 
-def route_text(words: int, shards: int) -> str:
-    """``route(ctx, out, w0, ..., row, instance)``: append a state's record to its shard's buffer; prefetch its bucket.
+def route_text(words: int, shards: int, canonical: bool = False) -> str:
+    """``route(ctx, out, w0, ..., row, instance)``: append a state's record to its shard's buffer.
 
-    ``out`` is the address of the cursors.
+    ``out`` is the address of the cursors. ``canonical``: the record is that of the state that ``canon`` makes of it.
     """
+    given = "g" if canonical else "w"
+    parameters = ", ".join(f"i64 %{given}{k}" for k in range(words))
     states = ", ".join(f"i64 %w{k}" for k in range(words))
-    head = f"define internal void @route(ptr %ctx, ptr %out, {states}, i64 %row, i64 %instance) alwaysinline {{"
-    lines = [head, f"%h = call i64 @hash({states})"]
+    inline = "noinline" if canonical else "alwaysinline"
+    lines = [f"define internal void @route(ptr %ctx, ptr %out, {parameters}, i64 %row, i64 %instance) {inline} {{"]
+    if canonical:
+        kind = struct_of(words)
+        lines.append(f"%c = call {kind} @canon({parameters})")
+        lines += [f"%w{k} = extractvalue {kind} %c, {k}" for k in range(words)]
+    lines.append(f"%h = call i64 @hash({states})")
     if shards == 1:
         lines.append("%cursor = getelementptr i64, ptr %out, i64 0")
-        lines.append(f"%table.slot = getelementptr i64, ptr %ctx, i64 {c.TABLES}")
     else:
         lines += [
             f"%low = lshr i64 %h, {32 - (shards - 1).bit_length()}",
             f"%shard = and i64 %low, {shards - 1}",
             "%cursor = getelementptr i64, ptr %out, i64 %shard",
-            f"%table.n = add i64 %shard, {c.TABLES}",
-            "%table.slot = getelementptr i64, ptr %ctx, i64 %table.n",
         ]
     lines += ["%to = load ptr, ptr %cursor"]
     for k in range(words):
@@ -74,12 +79,6 @@ def route_text(words: int, shards: int) -> str:
             "store i64 %meta, ptr %meta.p",
             f"%to.next = getelementptr i64, ptr %to, i64 {words + 1}",
             "store ptr %to.next, ptr %cursor",
-            "%table = load ptr, ptr %table.slot",
-            *c.load("bits", c.BITS),
-            "%shift = sub i64 64, %bits",
-            "%x = lshr i64 %h, %shift",
-            "%bucket = getelementptr i32, ptr %table, i64 %x",
-            "call void @llvm.prefetch.p0(ptr %bucket, i32 1, i32 3, i32 1)",
             "ret void",
             "}",
         ]

@@ -93,6 +93,92 @@ def test_check_of_a_users_spec(capsys: pytest.CaptureFixture[str], toy: str) -> 
     assert [row["action"] for row in parsed["trace"]] == [None, "start", "start"]
 
 
+@pytest.mark.parametrize(("form", "schema"), [("json", "trace"), ("itf", "itf")])
+def test_only_the_trace(capsys: pytest.CaptureFixture[str], toy: str, form: str, schema: str) -> None:
+    assert run(["check", toy, "leak=true", "--trace-format", form]) == 1
+    out = capsys.readouterr()
+    told = json.loads((files("gangproof") / "schemas" / f"{schema}.json").read_text())
+    whole = json.loads(out.out)
+    jsonschema.validate(whole, told, cls=jsonschema.Draft202012Validator)
+    assert len(whole["trace" if form == "json" else "states"]) == 3
+    assert out.err.startswith("VIOLATED: slots_suffice")
+
+
+def test_a_trace_in_a_file(capsys: pytest.CaptureFixture[str], toy: str, tmp_path: Path) -> None:
+    file = tmp_path / "trace.mmd"
+    assert run(["check", toy, "leak=true", "--trace-format", "mermaid", "--trace", str(file)]) == 1
+    assert "VIOLATED: slots_suffice" in capsys.readouterr().out
+    assert "sequenceDiagram" in file.read_text()
+    assert run(["check", toy, "leak=true", "--trace", str(file), "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["trace_note"] is None
+    assert file.read_text().startswith("step  action")
+    file.unlink()
+    assert run(["check", toy, "--trace", str(file)]) == 0
+    assert "nothing is violated" in capsys.readouterr().err
+    assert not file.exists()
+
+
+def test_explain_a_state_and_an_action_there(capsys: pytest.CaptureFixture[str], toy: str) -> None:
+    status, parsed, _ = answer(
+        capsys,
+        "explain",
+        toy,
+        "jobs=3",
+        "slots=2",
+        "--state",
+        "running[job1] and running[job2]",
+        "--action",
+        "start(job3)",
+    )
+    assert status == 0
+    assert parsed["state"]["verdict"] == "reached"
+    assert [row["action"] for row in parsed["state"]["trace"]] == [None, "start", "start"]
+    asked = parsed["action"]
+    assert (asked["call"], asked["enabled"], asked["place"]) == ("start(job3)", False, "after step 2 of the run")
+    assert [g["holds"] for g in asked["guards"]] == [True, False]
+    assert asked["guards"][1]["compared"] == "2 < 2"
+    status, parsed, _ = answer(
+        capsys, "explain", toy, "leak=true", "--property", "slots_suffice", "--step", "1", "--action", "start(job2)"
+    )
+    assert (status, parsed["state"], parsed["action"]["enabled"]) == (0, None, True)
+    assert parsed["action"]["changes"] == {"running[job2]": {"from": False, "to": True}}
+    status, parsed, _ = answer(capsys, "explain", toy, "--action", "stop(job1)")
+    assert (status, parsed["action"]["place"], parsed["action"]["enabled"]) == (0, "in the initial state", False)
+
+
+def test_explain_what_is_out_of_reach_and_what_is_unknown(capsys: pytest.CaptureFixture[str], toy: str) -> None:
+    both = "all(running[j] for j in Job)"
+    status, parsed, _ = answer(capsys, "explain", toy, "--state", both, "--action", "stop(job1)")
+    assert (status, parsed["state"]["verdict"], parsed["action"]) == (4, "unreachable", None)
+    assert parsed["state"]["how"] == "unreachable, in no state of all 3 states"
+    status, parsed, _ = answer(capsys, "explain", toy, "--state", both, "--max-states", "2")
+    assert (status, parsed["state"]["verdict"]) == (3, "unknown")
+
+
+def test_explain_as_text_fits_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["--property", "no_starving_gangs", "--action", "allocate_placeholder(app1, node1)"]
+    assert run(["explain", "yunikorn", "queues=two_leaves", *asked]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "is NOT enabled after step 6" in lines[0]
+    assert "         5 <= 4 is false" in lines
+    assert max(map(len, lines)) <= 80
+    assert run(["explain", "gang", "--state", "state[app1] == KILLED"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "REACHED after 3 steps: state[app1] == KILLED"
+    assert max(map(len, lines)) <= 80
+
+
+def test_export_the_life_cycle(capsys: pytest.CaptureFixture[str], toy: str, tmp_path: Path) -> None:
+    assert run(["export", "gang", "--to", "mermaid"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["---", 'title: "state[app1]"']
+    assert "  g0n0 --> g0n1 : submit" in lines
+    file = tmp_path / "gang.dot"
+    assert run(["export", toy, "--to", "dot", "--project", "running[job1]", "--loops", "-o", str(file)]) == 0
+    assert capsys.readouterr().out == f"3 states and 4 steps are in {file}.\n"
+    assert 'g0n0 -> g0n0 [label="start\\nstop"];' in file.read_text()
+
+
 def test_check_as_text_fits_80_columns(capsys: pytest.CaptureFixture[str], toy: str) -> None:
     assert run(["check", toy, "leak=true"]) == 1
     text = capsys.readouterr().out
@@ -214,6 +300,27 @@ def test_a_goal_that_is_never_reached_is_told_so(capsys: pytest.CaptureFixture[s
         (["simulate", "gang", "--seed", "-1"], "-1"),
         (["simulate", "gang", "--property", "nonsense"], "nonsense"),
         (["simulate", "no_such_spec"], "no_such_spec"),
+        (["check", "gang", "--trace-format", "svg"], "svg"),
+        (["check", "gang", "--trace-format", "itf", "--json"], "--trace FILE"),
+        (["check", "yunikorn", "queues=two_leaves", "--trace", "no/such/dir/trace.txt"], "no/such/dir"),
+        (["explain", "gang"], "--state EXPR, --action CALL"),
+        (["explain", "gang", "--state", "state[app9] == NEW"], "no element of App is named app9"),
+        (["explain", "gang", "--state", "state[app1] = NEW"], "cannot be read"),
+        (["explain", "gang", "--state", "state[app1]"], "expected a condition"),
+        (["explain", "gang", "--action", "allocate(app1)"], "takes (a, n)"),
+        (["explain", "gang", "--action", "submit(app1)", "--step", "3"], "--step goes with"),
+        (["explain", "gang", "--action", "submit(app1)", "--property", "nonsense"], "nonsense"),
+        (["explain", "gang", "--action", "submit(app1)", "--property", "node_capacity"], "node_capacity has no trace"),
+        (["explain", "gang", "--state", "state[app1] == NEW", "--property", "node_capacity"], "without --state"),
+        (
+            ["explain", "gang", "--state", "state[app1] == PENDING", "--action", "submit(app1)", "--step", "9"],
+            "at most 1",
+        ),
+        (["export", "gang"], "--to"),
+        (["export", "gang", "--to", "tla"], "TLA+ is not there yet"),
+        (["export", "gang", "--to", "dot", "--project", "nonsense"], "nothing named nonsense"),
+        (["export", "gang", "--to", "dot", "--project", "state[app1]; reals"], "cannot be read"),
+        (["export", "gang", "--to", "dot", "-o", "no/such/dir/gang.dot"], "no/such/dir"),
         (["schedule", "no/such/directory"], "no/such/directory"),
         (["schedule", "--policy", "lifo", str(EXAMPLE)], "lifo"),
         (["place", "--method", "guess", str(EXAMPLE)], "guess"),

@@ -101,6 +101,7 @@ def test_json() -> None:
         "warnings": [],
         "trace_property": None,
         "loop_start": None,
+        "trace_note": None,
         "trace": [],
     }
     assert json.loads(json.dumps(data)) == data
