@@ -30,10 +30,10 @@ class Phase(enum.Enum):
     LOST = 2
 
 
-def idle(jobs: int = 2) -> Machine:
+def idle(jobs: int = 2, *, symmetric: bool = False) -> Machine:
     """Takes with ``when`` where ``require`` is meant; nothing can finish."""
     m = Machine("idle")
-    m.sort(Job, jobs)
+    m.sort(Job, jobs, symmetric=symmetric)
     held = m.variable("held", Job, range(6), init=0)
     phase = m.variable("phase", Job, Phase, init=Phase.WAITING)
 
@@ -233,3 +233,17 @@ def test_it_takes_less_time_than_the_search() -> None:
     assert exploration.unseen.blocked[0].never_together == ((0,),)
     assert exploration.verdict.coverage.distinct_states == 90_428
     assert time.perf_counter() - searched < searched - started
+
+
+def test_with_symmetry_the_same_is_told_up_to_exchange() -> None:
+    plain = Exploration(idle(3, symmetric=True)).unseen
+    reduced = Exploration(idle(3, symmetric=True), symmetry=True)
+    told = reduced.unseen
+    assert reduced.verdict.coverage.distinct_states == 10
+    assert told.values == plain.values
+    assert [b.never_together for b in told.blocked] == [b.never_together for b in plain.blocked]
+    assert [each.action for each in told.idle] == ["take"]
+    assert told.stuck is not None
+    assert plain.stuck is not None
+    assert len(told.stuck.trace) == len(plain.stuck.trace) == 6
+    assert Semantics(idle(3)).replay(told.stuck.trace) is None
