@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from model.coverage import Unseen
 from model.trace import Trace
+from model.vacuity import Vacuity
 
 
 class Outcome(enum.Enum):
@@ -50,7 +52,8 @@ class Coverage:
     """What an exploration covered. ``complete`` is false when a budget ran out; ``budget`` says which, in words.
 
     ``transitions`` counts enabled action instances over all expanded states; ``depth`` is the steps to the farthest
-    state; ``bytes_per_state`` is all memory of the exploration over the states; times in seconds.
+    state; ``bytes_per_state`` is all memory of the exploration over the states; times in seconds. ``symmetry``: which
+    elements were exchanged ("5 App x 3 Node"); one state of each orbit is then counted, with its steps.
     """
 
     distinct_states: int
@@ -62,17 +65,23 @@ class Coverage:
     seconds: float = 0.0
     compile_seconds: float = 0.0
     bytes_per_state: float = 0.0
+    symmetry: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The answer about one machine. ``parameters`` are the spec function's, as JSON values."""
+    """The answer about one machine. ``parameters`` are the spec function's, as JSON values.
+
+    ``unseen``: what was not seen, if that was asked for; ``vacuity``: which mutants break what, the same.
+    """
 
     spec: str
     parameters: Mapping[str, Any]
     properties: tuple[PropertyVerdict, ...]
     coverage: Coverage
     warnings: tuple[str, ...] = field(default=())
+    unseen: Unseen | None = None
+    vacuity: Vacuity | None = None
 
     @property
     def never_fired(self) -> tuple[str, ...]:
@@ -83,9 +92,9 @@ class Verdict:
     def outcome(self) -> Outcome:
         """The worst of all: violated, unknown, vacuous, holds."""
         found = {p.outcome for p in self.properties}
-        if not self.coverage.complete:
+        if not self.coverage.complete or (self.vacuity is not None and self.vacuity.undecided):
             found.add(Outcome.UNKNOWN)
-        elif self.never_fired:
+        if self.coverage.complete and self.never_fired:
             found.add(Outcome.VACUOUS)
         return next((o for o in _WORST_FIRST if o in found), Outcome.HOLDS)
 
@@ -131,10 +140,13 @@ class Verdict:
             "distinct_states": self.coverage.distinct_states,
             "transitions": self.coverage.transitions,
             "depth": self.coverage.depth,
+            "symmetry": self.coverage.symmetry,
             "complete": self.coverage.complete,
             "budget": self.coverage.budget,
             "actions": dict(self.coverage.actions),
             "never_fired": list(self.never_fired) if self.coverage.complete else [],
+            "coverage": None if self.unseen is None else self.unseen.to_json(),
+            "vacuity": None if self.vacuity is None else self.vacuity.to_json(),
             "seconds": round(self.coverage.seconds, 3),
             "compile_seconds": round(self.coverage.compile_seconds, 3),
             "bytes_per_state": round(self.coverage.bytes_per_state, 1),

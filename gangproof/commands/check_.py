@@ -18,6 +18,8 @@ from gangproof.sizes import Seconds
 @click.option("--max-memory", metavar="SIZE", help="Stop, with UNKNOWN, past this much memory (e.g. 512M, 4G).")
 @click.option("--time-limit", type=Seconds(), help="Stop, with UNKNOWN, after so many seconds.")
 @click.option("--stop-at-first", is_flag=True, help="Stop at the first violation.")
+@click.option("--symmetry", is_flag=True, help="Of states that differ by an exchange of equals explore only one.")
+@click.option("--vacuity", is_flag=True, help="Also explore mutants, until one has broken each property.")
 @click.option("--property", "shown", metavar="NAME", help="Show the trace of this property.")
 @click.option(
     "--trace-format",
@@ -34,6 +36,8 @@ def command(
     max_memory: str | None,
     time_limit: float | None,
     stop_at_first: bool,
+    symmetry: bool,
+    vacuity: bool,
     shown: str | None,
     form: str | None,
     trace_file: Path | None,
@@ -41,19 +45,25 @@ def command(
 ) -> int:
     """Explore every state of SPEC: a shipped name (see `gangproof list`) or FILE.py:FUNCTION.
 
+    With --vacuity, small faults are put into the actions one by one; a property that none of them breaks is vacuous.
+
     Exit status: 0 holds, 1 violated, 2 bad input, 3 unknown (a budget ran out), 4 vacuous.
     """
     from gangproof.sizes import bytes_of
     from gangproof.trace_output import write_trace
     from gangproof.verdict_text import headline, verdict_text
     from model.explore import explore
-    from specs.loading import load_spec
+    from model.language.properties import BUILT_IN
+    from specs.loading import spec_builder
 
     only_trace = form is not None and trace_file is None
     if as_json and only_trace:
         raise click.UsageError("--json has the trace already; with --trace-format say --trace FILE")
-    machine = load_spec(spec, parameters)
-    names = [p.name for p in machine.properties]
+    if symmetry and vacuity:
+        raise click.UsageError("--vacuity explores every state of each mutant: give it without --symmetry")
+    build = spec_builder(spec, parameters)
+    machine = build()
+    names = [*(p.name for p in machine.properties), *BUILT_IN]
     if shown is not None and shown not in names:
         raise click.BadParameter(f"{machine.name} has no property {shown!r}; it has {', '.join(names)}")
     memory = None if max_memory is None else bytes_of(max_memory)
@@ -64,8 +74,19 @@ def command(
             max_memory=memory,
             time_limit=time_limit,
             stop_at_first=stop_at_first,
+            symmetry=symmetry,
             progress=bar.update,
+            coverage=True,
         )
+        if vacuity:
+            from model.explore.vacuity import with_vacuity
+
+            verdict = with_vacuity(
+                build,
+                verdict,
+                time_limit=None if time_limit is None else max(0.0, time_limit - verdict.coverage.seconds),
+                progress=lambda tried, left: bar.show(f"{tried:,} mutants tried  {left:,} properties not broken yet"),
+            )
     if form is not None or trace_file is not None:
         write_trace(machine, verdict, shown, form or "table", trace_file)
     if only_trace:

@@ -7,10 +7,15 @@ both, `search` runs them level by level within budgets, `possible` follows steps
 numbers into traces, and `explorer` says what all that means. For `liveness`, `steps` looks steps up again, `core` finds
 cycles (`components`), `fair` those of fair runs, `region` the nearest, and `lasso` a loop in it.
 
+`unseen` tells from the table of states what was not seen (`blocked`: why an action never fired; `values`). `simulate`
+walks at random instead of searching: `stepper` computes steps of any states, `walks` takes them, `distinct` counts
+states, `shorten` makes traces shorter.
+
 Symmetric sorts are explored like others: each permutation of a state is a state of its own.
 """
 
 from model.explore.explorer import Exploration, explore
 from model.explore.search import Progress
+from model.explore.simulate import simulate
 
-__all__ = ["Exploration", "Progress", "explore"]
+__all__ = ["Exploration", "Progress", "explore", "simulate"]

@@ -6,17 +6,20 @@ import functools
 import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from model.coverage import Unseen
 from model.explore.liveness import Liveness
 from model.explore.lower import Event, EventKind, Program, lower
 from model.explore.native import Native
 from model.explore.possible import OutOfMemory, first_stuck
 from model.explore.recover import Recovery
 from model.explore.search import Limits, Occurrence, Progress, Search
-from model.explore.simplest import MOST_BEFORE_GOAL
+from model.explore.simplest import MOST_BEFORE_GOAL, MOST_STATES
+from model.explore.unseen import unseen
 from model.language import Machine, Property, PropertyKind
 from model.verdict import Coverage, Outcome, PropertyVerdict, Verdict
 
@@ -35,18 +38,25 @@ def explore(
     time_limit: float | None = None,
     stop_at_first: bool = False,
     threads: int | None = None,
+    symmetry: bool = False,
     progress: Callable[[Progress], None] | None = None,
+    coverage: bool = False,
 ) -> Verdict:
-    """Explore ``machine`` exhaustively; see `Exploration` for the arguments. SpecError if it cannot be compiled."""
-    return Exploration(
+    """Explore ``machine`` exhaustively; see `Exploration` for the arguments. SpecError if it cannot be compiled.
+
+    ``coverage``: also tell what was not seen, in ``unseen`` of the verdict.
+    """
+    exploration = Exploration(
         machine,
         max_states=max_states,
         max_memory=max_memory,
         time_limit=time_limit,
         stop_at_first=stop_at_first,
         threads=threads,
+        symmetry=symmetry,
         progress=progress,
-    ).verdict
+    )
+    return exploration.with_coverage() if coverage else exploration.verdict
 
 
 class Exploration:
@@ -56,7 +66,10 @@ class Exploration:
     are budgets: where one runs out, what is not yet decided is UNKNOWN, with what was covered. States that were found
     are still checked when the state or the memory budget runs out; they are not when time does. ``stop_at_first``:
     end at the first violation, leaving the rest UNKNOWN; else every property gets its own verdict and shortest trace.
-    ``progress`` is called about ten times a second, and at the end.
+    ``symmetry``: of states that differ by an exchange of elements of sorts declared symmetric one stands for all; then
+    states and steps are counted up to such exchanges, and liveness properties are UNKNOWN.
+    ``progress`` is called about ten times a second, and at the end. ``any_traces``: a shortest trace is enough, it need
+    not be one that changes few cells.
     """
 
     def __init__(
@@ -68,20 +81,22 @@ class Exploration:
         time_limit: float | None = None,
         stop_at_first: bool = False,
         threads: int | None = None,
+        symmetry: bool = False,
         progress: Callable[[Progress], None] | None = None,
+        any_traces: bool = False,
     ) -> None:
         for name, value in (("max_states", max_states), ("max_memory", max_memory), ("time_limit", time_limit)):
             if value is not None and value < 0:
                 raise ValueError(f"{name} is not negative, found {value}")
         started = time.perf_counter()
-        self.program: Program = lower(machine)
+        self.program: Program = lower(machine, symmetry=symmetry)
         native = Native(self.program)
         compiled = time.perf_counter()
         limits = Limits(max_memory, max_states, time_limit, stop_at_first)
         workers = threads if threads is not None else len(os.sched_getaffinity(0))
         self.search = Search(self.program, native, limits, progress, threads=workers)
         self.search.run()
-        self._recovery = Recovery(self.search)
+        self._recovery = Recovery(self.search, 0 if any_traces else MOST_STATES)
         properties = tuple(map(self._property, machine.properties)) + tuple(
             self._universal(name, kind.value, kind, []) for name, kind in _BUILT_IN
         )
@@ -111,10 +126,36 @@ class Exploration:
         numbers = np.concatenate([np.arange(n) for n in self.search.counts])
         return np.lexsort((numbers, self._depths))
 
+    @functools.cached_property
+    def unseen(self) -> Unseen:
+        """What was not seen: why actions never fired, values that no state has, steps that change nothing."""
+        return unseen(self.search, self._recovery)
+
+    def with_coverage(self) -> Verdict:
+        """The verdict with what was not seen; `deadlock_free` then says in how many states nothing but idle steps is
+        left, which it counts as steps."""
+        started = time.perf_counter()
+        found, verdict = self.unseen, self.verdict
+        seconds = verdict.coverage.seconds + time.perf_counter() - started
+        properties = verdict.properties
+        if found.stuck is not None:
+            aside = f"; in {found.stuck.states:,} every step changes nothing"
+            properties = tuple(
+                replace(p, how=p.how + aside) if p.kind == "deadlock" and p.outcome is Outcome.HOLDS else p
+                for p in properties
+            )
+        return replace(
+            verdict,
+            properties=properties,
+            coverage=replace(verdict.coverage, seconds=seconds),
+            warnings=(*verdict.warnings, *found.warnings),
+            unseen=found,
+        )
+
     # ---- verdicts
 
     def _verdict(self, properties: tuple[PropertyVerdict, ...], compile_seconds: float, seconds: float) -> Verdict:
-        search, machine = self.search, self.program.machine
+        search, machine, canonical = self.search, self.program.machine, self.program.canonical
         coverage = Coverage(
             distinct_states=search.count,
             transitions=search.transitions,
@@ -125,6 +166,7 @@ class Exploration:
             seconds=seconds,
             compile_seconds=compile_seconds,
             bytes_per_state=search.memory / max(1, search.count),
+            symmetry=None if canonical is None else canonical.symmetry.describe(machine),
         )
         return Verdict(machine.name, dict(machine.parameters), properties, coverage)
 
@@ -134,6 +176,9 @@ class Exploration:
         if p.kind is PropertyKind.POSSIBLE:
             return self._possible(p)
         if p.kind.is_liveness:
+            if self.program.canonical is not None:
+                how = "liveness is not explored up to symmetry: check it without --symmetry"
+                return PropertyVerdict(p.name, p.kind.value, Outcome.UNKNOWN, how)
             return self._undecided(p.name, p.kind.value) or self._liveness.verdict(p)
         kind = EventKind.STEP if p.kind is PropertyKind.STEP else EventKind.ALWAYS
         return self._universal(p.name, p.kind.value, kind, list(enumerate(p.premises)))
@@ -185,7 +230,7 @@ class Exploration:
 
     def _violated(self, kind: str, found: Occurrence, event: Event) -> PropertyVerdict:
         trace, fault, note = self._recovery.simple_trace(found, event)
-        where = "" if fault is None else f", at {fault.at}: {fault.message}"
+        where = "" if fault is None else f", at {fault.at}: {trace.steps[-1].fault}"
         how = f"violated after {_steps(len(trace))}{where}"
         return PropertyVerdict(event.name, kind, Outcome.VIOLATED, how, trace, note)
 
@@ -205,11 +250,14 @@ class Exploration:
     def _all_states(self) -> str:
         count = self.search.count
         words = "the only state" if count == 1 else f"all {count:,} states"
-        return words + self._beside_faults()
+        return words + self._up_to() + self._beside_faults()
+
+    def _up_to(self) -> str:
+        return "" if self.program.canonical is None else " up to symmetry"
 
     def _all_transitions(self) -> str:
         count = self.search.transitions
-        return f"all {count:,} steps" if count != 1 else "the only step"
+        return (f"all {count:,} steps" if count != 1 else "the only step") + self._up_to()
 
     def _beside_faults(self) -> str:
         """A faulty step has no state after it, so a claim about all states does not speak of what it might lead to."""

@@ -55,18 +55,21 @@ FUNCTIONS: Final[dict[str, tuple[Any, ...]]] = {
 }
 
 
-def shared_text(words: int, shards: int, collide: bool = False) -> str:
-    """What ``expand`` calls. ``collide``: all states have the same hash."""
+def shared_text(words: int, shards: int, collide: bool = False, canon: str = "") -> str:
+    """What ``expand`` calls. ``collide``: all states have the same hash. ``canon``: the text of that function."""
     return "\n\n".join(
         [
             "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)",
             "declare i64 @llvm.smin.i64(i64, i64)",
             "declare i64 @llvm.smax.i64(i64, i64)",
+            "declare i64 @llvm.umin.i64(i64, i64)",
+            "declare i64 @llvm.umax.i64(i64, i64)",
             f"declare i{BUCKET} @llvm.cttz.i{BUCKET}(i{BUCKET}, i1)",
             '!0 = !{!"branch_weights", i32 1, i32 100000}',
             '!1 = !{!"branch_weights", i32 100000, i32 1}',
             hash_text(words, collide),
-            route_text(words, shards),
+            *([canon] if canon else []),
+            route_text(words, shards, bool(canon)),
             NOTE,
         ]
     )

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from model.explore import context as c
 from model.explore.ground import Graph, Node, equality
 from model.explore.grounding import Environment, Grounder
 from model.explore.intervals import Facts
 from model.explore.layout import Layout, layout_of
+from model.explore.symmetry.canonical import Canonical
+from model.explore.symmetry.classes import symmetry_of
 from model.language import Action, Machine, Property, PropertyKind, SpecError, Update
 from model.semantics import Semantics
 
@@ -86,7 +88,10 @@ class LiveClaim:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A machine, ground. Instances whose guard is never true are left out. ``state_events``: number and condition."""
+    """A machine, ground. Instances whose guard is never true are left out. ``state_events``: number and condition.
+
+    With ``canonical`` one state of each orbit is explored; nothing is then said of liveness, and ``live`` is empty.
+    """
 
     machine: Machine
     layout: Layout
@@ -98,6 +103,7 @@ class Program:
     initially: Node
     possible: tuple[tuple[str, Node], ...]
     live: tuple[LiveClaim, ...]
+    canonical: Canonical | None = None
 
     @property
     def actions(self) -> int:
@@ -105,9 +111,16 @@ class Program:
         return len(self.machine.actions)
 
 
-def lower(machine: Machine) -> Program:
-    """Ground all of ``machine``. SpecError where it is too large or may leave 64 bits."""
-    return _Lowering(machine).program()
+def lower(machine: Machine, *, symmetry: bool = False) -> Program:
+    """Ground all of ``machine``, to be reduced by its ``symmetry``.
+
+    SpecError where it is too large, may leave 64 bits, or tells apart what it calls symmetric.
+    """
+    program = _Lowering(machine).program()
+    if not symmetry:
+        return program
+    canonical = Canonical(machine, program.layout, symmetry_of(machine))
+    return replace(program, canonical=canonical, live=())
 
 
 class _Lowering:

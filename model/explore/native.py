@@ -20,6 +20,8 @@ from model.explore.emit import expand_text, predicates_text
 from model.explore.ground import Node
 from model.explore.kernels import FUNCTIONS, kernel_text, shared_text
 from model.explore.lower import Program
+from model.explore.rounds import records_text
+from model.explore.symmetry.emit import canon_text
 
 SHARDS: Final = 4
 _FAST, _QUICK = 2, 0
@@ -61,12 +63,18 @@ class Native:
         self.kernels: Final = kernels(program.layout.words, shards, collide)
         after_kernels = time.perf_counter()
         self._program = program
-        self._shared = shared_text(program.layout.words, shards, collide)
+        words = program.layout.words
+        canon = "" if program.canonical is None else canon_text(program.canonical)
+        self._shared = shared_text(words, shards, collide, canon)
         self._text = "\n\n".join([self._shared, expand_text(program, shards)])
         conditions = [program.initially, *(node for _, node in program.possible)]
-        both = "\n\n".join([self._text, predicates_text(program, conditions)])
-        engine = _compile(both, _QUICK)
+        # The kernels' own ``records`` knows no symmetry.
+        own = [records_text(words, shards)] if canon else []
+        engine = _compile("\n\n".join([self._text, predicates_text(program, conditions), *own]), _QUICK)
         word = ctypes.c_uint64
+        self.records: Callable[[int, int, int], None] = (
+            _function(engine, "records", *FUNCTIONS["records"]) if own else self.kernels.records
+        )
         self.predicates: Callable[[int, int, int], None] = _function(engine, "predicates", None, word, word, word)
         self._engines = [engine]
         self._use(engine)

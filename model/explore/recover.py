@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from model.explore import context as c
 from model.explore.lower import Event
 from model.explore.search import Found, Occurrence, Search
-from model.explore.simplest import MOST_STATES, Simplest
-from model.semantics import Fault, Semantics
+from model.explore.simplest import MOST_STATES, SimpleRun, Simplest
+from model.explore.symmetry.lift import Lift, Run
+from model.semantics import Fault, Semantics, State
 from model.trace import Step, Trace, named_state
 
 
@@ -35,7 +35,9 @@ class Recovery:
         With the fault of its last step, if that is one; and, where no such run was looked for, why: the run is then a
         shortest one to ``at``.
         """
-        found = self._simplest.run_to(at.state) if event is None else self._simplest.run(event, at, most)
+        found: SimpleRun | str = "none was asked for"
+        if self._most_states:
+            found = self._simplest.run_to(at.state) if event is None else self._simplest.run(event, at, most)
         if isinstance(found, str):
             note = f"the first found, not one that changes the fewest cells: {found}"
             return self.trace(at), self.fault(at), note
@@ -51,26 +53,22 @@ class Recovery:
         return self._ending(self.path(at.state), at)
 
     def _ending(self, path: Sequence[tuple[Found, int | None]], at: Occurrence) -> Trace:
-        trace = self.along(path)
-        if at.instance is None:
-            return trace
-        last = self._raw(at.state)
-        result = self._semantics.fire(self._semantics.instances[at.instance], last)
-        if isinstance(result, Fault):
-            step = self._step(at.instance, last, result.message)
-        else:
-            step = self._step(at.instance, result)
-        return replace(trace, steps=(*trace.steps, step))
+        return self.along(path if at.instance is None else [*path, (at.state, at.instance)])
 
     def along(self, path: Sequence[tuple[Found, int | None]], loop_start: int | None = None) -> Trace:
-        """The run through the states of ``path``, each with the number of the instance that leads to it."""
-        states = [self._raw(state) for state, _ in path]
-        steps = [
-            self._step(instance, state)
-            for (_, instance), state in zip(path[1:], states[1:], strict=True)
-            if instance is not None
-        ]
-        return Trace(named_state(self._machine, states[0]), tuple(steps), loop_start)
+        """The run through the states of ``path``, each with the number of the instance that leads to it.
+
+        The last one may be a faulty step, which leads nowhere.
+        """
+        run = self._run(self._raw(path[0][0]))
+        first = named_state(self._machine, run.state)
+        steps = [self._step(*run.step(instance)) for _, instance in path[1:] if instance is not None]
+        return Trace(first, tuple(steps), loop_start)
+
+    def _run(self, first: State) -> Run:
+        """A run that starts in ``first``, or in an initial state for which that stands."""
+        canonical = self._search.program.canonical
+        return Run(self._semantics, first) if canonical is None else Lift(self._semantics, canonical, first)
 
     def fault(self, at: Occurrence) -> Fault | None:
         """What the step ``at`` did wrong, if it is a faulty one."""
@@ -82,9 +80,10 @@ class Recovery:
     def _raw(self, state: Found) -> tuple[int, ...]:
         return self._layout.unpack([int(word) for word in self._search.shards[state.shard].states[state.number]])
 
-    def _step(self, number: int, raw: tuple[int, ...], fault: str | None = None) -> Step:
-        instance = self._semantics.instances[number]
-        return Step(instance.action.name, self._semantics.arguments(instance), named_state(self._machine, raw), fault)
+    def _step(self, number: int, state: State, fault: Fault | None) -> Step:
+        instance, message = self._semantics.instances[number], None if fault is None else fault.message
+        arguments = self._semantics.arguments(instance)
+        return Step(instance.action.name, arguments, named_state(self._machine, state), message)
 
     def path(self, state: Found) -> list[tuple[Found, int | None]]:
         """States from an initial one to ``state``, each with the number of the instance that leads to it."""

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from model.explore import context as c
 from model.explore.blocks import signed
+from model.explore.symmetry.emit import struct_of
 
 # Odd numbers with well-mixed bits.
 _FACTORS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0xD6E8FEB86659FD93)
@@ -41,14 +42,21 @@ def hash_text(words: int, collide: bool = False) -> str:
     )
 
 
-def route_text(words: int, shards: int) -> str:
+def route_text(words: int, shards: int, canonical: bool = False) -> str:
     """``route(ctx, out, w0, ..., row, instance)``: append a state's record to its shard's buffer; prefetch its bucket.
 
-    ``out`` is the address of the cursors.
+    ``out`` is the address of the cursors. ``canonical``: the record is that of the state that ``canon`` makes of it.
     """
+    given = "g" if canonical else "w"
+    parameters = ", ".join(f"i64 %{given}{k}" for k in range(words))
     states = ", ".join(f"i64 %w{k}" for k in range(words))
-    head = f"define internal void @route(ptr %ctx, ptr %out, {states}, i64 %row, i64 %instance) alwaysinline {{"
-    lines = [head, f"%h = call i64 @hash({states})"]
+    inline = "noinline" if canonical else "alwaysinline"
+    lines = [f"define internal void @route(ptr %ctx, ptr %out, {parameters}, i64 %row, i64 %instance) {inline} {{"]
+    if canonical:
+        kind = struct_of(words)
+        lines.append(f"%c = call {kind} @canon({parameters})")
+        lines += [f"%w{k} = extractvalue {kind} %c, {k}" for k in range(words)]
+    lines.append(f"%h = call i64 @hash({states})")
     if shards == 1:
         lines.append("%cursor = getelementptr i64, ptr %out, i64 0")
         lines.append(f"%table.slot = getelementptr i64, ptr %ctx, i64 {c.TABLES}")

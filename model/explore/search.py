@@ -230,7 +230,7 @@ class Search:
         kernels, first = self.native.kernels, self.shards[0].block
         for batch in initial_batches(self.program, self.native, int(first.words[c.ROOM])):
             first.rewind()
-            kernels.records(first.address, batch.ctypes.data, len(batch))
+            self.native.records(first.address, batch.ctypes.data, len(batch))
             for number, shard in enumerate(self.shards):
                 records = first.records(number)
                 self.growth.prepare(number, len(records))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import enum
 import linecache
 import os
 import sys
+import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FrameType, TracebackType
 
 _LANGUAGE = str(Path(__file__).parent) + os.sep
+_LIBRARY = sysconfig.get_paths()["stdlib"] + os.sep
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +78,20 @@ def definition(code: CodeType) -> Location:
 
 
 def raised_at(traceback: TracebackType | None) -> Location | None:
-    """The innermost of the user's lines in ``traceback``."""
+    """The innermost of the user's lines in ``traceback``: none of this package, and none of Python's library."""
     found = None
     while traceback is not None:
-        if not is_language(traceback.tb_frame.f_code):
+        code = traceback.tb_frame.f_code
+        if not is_language(code) and not code.co_filename.startswith(_LIBRARY):
             found = Location(traceback.tb_frame.f_code.co_filename, traceback.tb_lineno)
         traceback = traceback.tb_next
     return found
+
+
+def explained(error: BaseException) -> str:
+    """What ``error`` says, in words: for a misspelt member of an enum, which members there are."""
+    if isinstance(error, AttributeError) and isinstance(error.obj, enum.EnumType):
+        members: list[enum.Enum] = list(error.obj)
+        names = ", ".join(member.name for member in members)
+        return f"{error.obj.__name__} has no member {error.name}; it has {names or 'none'}"
+    return f"{type(error).__name__}: {error}"

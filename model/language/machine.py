@@ -36,6 +36,7 @@ class SortDeclaration:
     names: tuple[str, ...]
     symmetric: bool
     ordered: bool
+    at: Location
 
     @property
     def size(self) -> int:
@@ -115,7 +116,7 @@ class Machine:
             raise SpecError(f"{sort.__name__} is declared twice", where())
         if symmetric and ordered:
             raise SpecError(f"{sort.__name__}: an ordered sort is not symmetric", where())
-        self.sorts[sort] = SortDeclaration(sort, checks.element_names(sort, size, names), symmetric, ordered)
+        self.sorts[sort] = SortDeclaration(sort, checks.element_names(sort, size, names), symmetric, ordered, where())
 
     def rename(self, sort: type[Sort], names: Sequence[str]) -> None:
         """Give the elements of ``sort`` the names that people know them by; one for each, all different."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from model.language.errors import Location, SpecError, raised_at, where
+from model.language.errors import Location, SpecError, explained, raised_at, where
 from model.language.expressions import Expr, Symbol
 from model.language.walking import conjunction
 
@@ -131,7 +131,7 @@ def record(name: str, kind: Kind, body: Any, arguments: tuple[Symbol, ...]) -> t
     except SpecError:
         raise
     except Exception as error:
-        raise SpecError(f"{name}: {type(error).__name__}: {error}", raised_at(error.__traceback__)) from error
+        raise SpecError(f"{name}: {explained(error)}", raised_at(error.__traceback__)) from error
     finally:
         OPEN.recording = None
         OPEN.quantifiers.clear()

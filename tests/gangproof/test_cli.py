@@ -186,6 +186,72 @@ def test_check_as_text_fits_80_columns(capsys: pytest.CaptureFixture[str], toy: 
     assert max(len(line) for line in text.splitlines() if "/" not in line) <= 80
 
 
+def test_check_with_mutants(capsys: pytest.CaptureFixture[str], toy: str) -> None:
+    status, parsed, _ = answer(capsys, "check", toy)
+    assert (status, parsed["vacuity"]) == (0, None)
+    status, parsed, _ = answer(capsys, "check", toy, "--vacuity")
+    assert (status, parsed["verdict"], parsed["vacuity"]["unbroken"]) == (0, "holds", [])
+    assert {b["property"] for b in parsed["vacuity"]["broken"]} == {"slots_suffice", "deadlock_free"}
+    # With a slot for each job nothing can break the claim.
+    status, parsed, _ = answer(capsys, "check", toy, "slots=2", "--vacuity")
+    assert (status, parsed["verdict"], parsed["vacuity"]["unbroken"]) == (4, "vacuous", ["slots_suffice"])
+    assert run(["check", toy, "slots=2", "--vacuity"]) == 4
+    text = capsys.readouterr().out
+    assert "VACUOUS: says nothing: slots_suffice." in text
+    assert "No mutant of any action breaks: slots_suffice." in text
+    assert max(len(line) for line in text.splitlines() if "/" not in line) <= 80
+    status, parsed, _ = answer(capsys, "check", toy, "--vacuity", "--time-limit", "0.000001")
+    assert (status, parsed["verdict"]) == (3, "unknown")
+
+
+def test_coverage_of_a_spec_that_does_little(capsys: pytest.CaptureFixture[str], toy: str) -> None:
+    status, parsed, _ = answer(capsys, "check", toy, "jobs=1", "slots=0")
+    assert status == 1
+    coverage = parsed["coverage"]
+    assert [b["action"] for b in coverage["blocked"]] == ["start", "stop"]
+    assert [b["never_together"] for b in coverage["blocked"]] == [[[1]], [[0]]]
+    assert coverage["values"][0]["never"] == ["true"]
+    assert run(["check", toy, "jobs=1", "slots=0"]) == 1
+    text = capsys.readouterr().out
+    assert "start never fired, in 1 state." in text
+    assert "Never true: running[j]." in text
+    assert "Values never taken: running = true." in text
+
+
+def test_simulate_never_says_that_it_holds(capsys: pytest.CaptureFixture[str]) -> None:
+    status, parsed, _ = answer(capsys, "simulate", "gang", "--walks", "600", "--seed", "3")
+    assert (status, parsed["verdict"], parsed["seed"], parsed["walks"], parsed["stopped"]) == (
+        3,
+        "unknown",
+        3,
+        600,
+        None,
+    )
+    assert (parsed["distinct_states"], parsed["distinct_states_exact"]) == (144, True)
+    assert {p["verdict"] for p in parsed["properties"] if p["kind"] != "sometimes"} == {"unknown"}
+    assert sum(parsed["actions"].values()) == parsed["steps"]
+    again = answer(capsys, "simulate", "gang", "--walks", "600", "--seed", "3")[1]
+    for each in (parsed, again):
+        del each["seconds"], each["compile_seconds"]
+    assert again == parsed
+
+
+def test_simulate_finds_a_violation(capsys: pytest.CaptureFixture[str], toy: str) -> None:
+    status, parsed, _ = answer(capsys, "simulate", toy, "leak=true", "--steps", "9")
+    assert (status, parsed["verdict"], parsed["trace_property"]) == (1, "violated", "slots_suffice")
+    assert [row["action"] for row in parsed["trace"]] == [None, "start", "start"]
+
+
+def test_simulate_as_text_fits_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["simulate", "yunikorn", "queues=two_leaves"]) == 1
+    text = capsys.readouterr().out
+    assert max(map(len, text.splitlines())) <= 80
+    assert "there may be a shorter one" in text
+    assert "walks cannot judge it" in text
+    assert run(["simulate", "gang", "--walks", "1", "--property", "every_app_finishes"]) == 3
+    assert "no violation in 1 walk, seed 0" in capsys.readouterr().out.replace("\n  ", " ")
+
+
 def test_an_exhausted_budget_is_unknown(capsys: pytest.CaptureFixture[str]) -> None:
     status, parsed, _ = answer(
         capsys, "check", "gang", "apps=4", "size=3", "capacity=4", "quota=7", "--max-states", "1000"
@@ -200,6 +266,23 @@ def test_a_vacuous_spec_says_what_says_nothing(capsys: pytest.CaptureFixture[str
     assert parsed["distinct_states"] == 1
 
 
+def test_a_built_in_property_can_be_shown(capsys: pytest.CaptureFixture[str], toy: str) -> None:
+    assert run(["check", toy, "jobs=1", "slots=0", "--property", "deadlock_free"]) == 1
+    assert "This run violates deadlock_free" in capsys.readouterr().out
+    assert run(["check", toy, "--property", "values_in_range"]) == 0
+    assert "values_in_range: there is no trace" in capsys.readouterr().out
+
+
+def test_a_goal_that_is_never_reached_is_told_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    spec = tmp_path / "unreached.py"
+    goal = "    @m.sometimes\n    def all_run() -> Expr:\n        return count_(running[j] for j in Job) == 2\n\n"
+    spec.write_text(TOY.replace("    return m", goal + "    return m"))
+    assert run(["check", f"{spec}:toy"]) == 4
+    text = capsys.readouterr().out
+    assert "VACUOUS: never reached: all_run." in text
+    assert "says nothing" not in text
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -212,6 +295,11 @@ def test_a_vacuous_spec_says_what_says_nothing(capsys: pytest.CaptureFixture[str
         (["check", "gang", "--max-memory", "lots"], "lots"),
         (["check", "gang", "--max-states", "0"], "0"),
         (["check", "gang", "--property", "nonsense"], "nonsense"),
+        (["simulate", "gang", "--walks", "0"], "0"),
+        (["simulate", "gang", "--steps", "1e3"], "1e3"),
+        (["simulate", "gang", "--seed", "-1"], "-1"),
+        (["simulate", "gang", "--property", "nonsense"], "nonsense"),
+        (["simulate", "no_such_spec"], "no_such_spec"),
         (["check", "gang", "--trace-format", "svg"], "svg"),
         (["check", "gang", "--trace-format", "itf", "--json"], "--trace FILE"),
         (["check", "yunikorn", "queues=two_leaves", "--trace", "no/such/dir/trace.txt"], "no/such/dir"),
@@ -273,6 +361,7 @@ def test_every_schema_is_a_schema() -> None:
     assert {f.name.removesuffix(".json") for f in schemas} >= {
         "list",
         "check",
+        "simulate",
         "schedule",
         "place",
         "compare",
