@@ -3,6 +3,7 @@
 #   make test       the fast tests, with coverage
 #   make test-slow  the slow tests, with many more random examples
 #   make bench      the speed benchmark
+#   make bench-explore  the explorer against Spin and TLC (TLC_JAR=tla2tools.jar), as ratios
 #   make lint       ruff and mypy
 
 SHELL    := /bin/bash
@@ -17,7 +18,7 @@ WORKERS  ?= 2
 PYTHON ?= $(shell for p in python3.11 python3 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
-.PHONY: help venv review test test-slow bench lint format clean
+.PHONY: help venv review test test-slow bench bench-explore lint format clean
 .DELETE_ON_ERROR:
 
 help:
@@ -53,6 +54,9 @@ test-slow: $(READY)
 
 bench: $(READY)
 	$(BIN)/python bench/run.py
+
+bench-explore: $(READY)
+	$(BIN)/python bench/explore.py
 
 lint: $(READY)
 	$(BIN)/ruff check .

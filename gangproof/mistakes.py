@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import click
 
-from model.errors import GraphTooLarge, QueryError
+from model.errors import FileError, GraphTooLarge, QueryError
 from model.language import SpecError
 from reference.errors import InputError
 from solver_placement.problem import ProblemTooLarge
 from specs.loading import SpecLoadError
 
 USER_MISTAKES: tuple[type[Exception], ...] = (
+    FileError,
     GraphTooLarge,
     InputError,
     ProblemTooLarge,

@@ -17,11 +17,23 @@ NamedState: TypeAlias = Mapping[str, Value]
 
 
 def named_state(machine: Machine, raw: Sequence[int]) -> NamedState:
-    """A raw state (one integer per cell, in the order of ``machine.cells()``) in the spec's words."""
-    return {
-        machine.show_cell(cell): _value(machine, cell.variable.domain, value)
-        for cell, value in zip(machine.cells(), raw, strict=True)
-    }
+    """A raw state (one integer per cell, in the order of ``machine.cells()``) in the spec's words.
+
+    A set or a channel has one value, ``{app1, app2}``, in the place of its first cell.
+    """
+    cells = machine.cells()
+    named: dict[str, Value] = {}
+    views = {id(variable): view for view in machine.views for variable in view.variables}
+    values = {(c.variable.name, c.indices): v for c, v in zip(cells, raw, strict=True)} if views else {}
+    shown: set[int] = set()
+    for cell, value in zip(cells, raw, strict=True):
+        view = views.get(id(cell.variable))
+        if view is None:
+            named[machine.show_cell(cell)] = _value(machine, cell.variable.domain, value)
+        elif id(view) not in shown:
+            shown.add(id(view))
+            named.update(view.show(values))
+    return named
 
 
 def _value(machine: Machine, domain: Any, raw: int) -> Value:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
 
+from gangproof.interrupts import Interrupts
 from gangproof.output import print_json
 from gangproof.progress import Bar
 from gangproof.sizes import Seconds
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+# Options that a run goes on without.
+_OF_ONE_RUN = ("resume", "checkpoint", "max_states", "max_memory", "time_limit")
 
 
 @click.command("check")
@@ -28,6 +34,15 @@ from gangproof.sizes import Seconds
     help="Only the trace, in this format, and the verdict on stderr; with --trace into the file.",
 )
 @click.option("--trace", "trace_file", metavar="FILE", type=click.Path(path_type=Path), help="Write the trace to FILE.")
+@click.option("--checkpoint", type=_FILE, help="Where to keep a checkpoint. If interrupted, else: SPEC.checkpoint.")
+@click.option("--checkpoint-every", type=Seconds(), metavar="SECONDS", help="Also write it so often.")
+@click.option("--resume", type=_FILE, help="Go on from this checkpoint of the same SPEC and parameters.")
+@click.option(
+    "--spill",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Move old states to unnamed files in DIR where memory runs out.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
 def command(
     spec: str,
@@ -41,6 +56,10 @@ def command(
     shown: str | None,
     form: str | None,
     trace_file: Path | None,
+    checkpoint: Path | None,
+    checkpoint_every: float | None,
+    resume: Path | None,
+    spill: Path | None,
     as_json: bool,
 ) -> int:
     """Explore every state of SPEC: a shipped name (see `gangproof list`) or FILE.py:FUNCTION.
@@ -48,12 +67,18 @@ def command(
     With --vacuity, small faults are put into the actions one by one; a property that none of them breaks is vacuous.
 
     Exit status: 0 holds, 1 violated, 2 bad input, 3 unknown (a budget ran out), 4 vacuous.
+
+    Ctrl-C and SIGTERM end it as a budget would, after writing a checkpoint: the file of --checkpoint, of --resume, or
+    SPEC.checkpoint in the working directory. With --checkpoint it is also written when a budget runs out. A second
+    Ctrl-C ends it at once.
     """
     from gangproof.sizes import bytes_of
     from gangproof.trace_output import write_trace
     from gangproof.verdict_text import headline, verdict_text
-    from model.explore import explore
+    from model.explore import INTERRUPTED, Saving, explore
+    from model.explore.checkpoint import check_target
     from model.language.properties import BUILT_IN
+    from model.verdict import Outcome
     from specs.loading import spec_builder
 
     only_trace = form is not None and trace_file is None
@@ -67,7 +92,14 @@ def command(
     if shown is not None and shown not in names:
         raise click.BadParameter(f"{machine.name} has no property {shown!r}; it has {', '.join(names)}")
     memory = None if max_memory is None else bytes_of(max_memory)
-    with Bar() as bar:
+    if checkpoint_every is not None and checkpoint is None and resume is None:
+        raise click.BadParameter("--checkpoint-every needs --checkpoint, which says where")
+    target = checkpoint or resume or Path(f"{machine.name}.checkpoint")
+    if checkpoint is not None:
+        check_target(checkpoint)
+    asked = checkpoint is not None or checkpoint_every is not None
+    saving = Saving(target, every=checkpoint_every, always=asked, warn=_warn)
+    with Bar() as bar, Interrupts() as interrupts:
         verdict = explore(
             machine,
             max_states=max_states,
@@ -77,8 +109,12 @@ def command(
             symmetry=symmetry,
             progress=bar.update,
             coverage=True,
+            stop=interrupts.stop,
+            saving=saving,
+            resume=resume,
+            spill=spill,
         )
-        if vacuity:
+        if vacuity and verdict.coverage.budget != INTERRUPTED:
             from model.explore.vacuity import with_vacuity
 
             verdict = with_vacuity(
@@ -87,12 +123,32 @@ def command(
                 time_limit=None if time_limit is None else max(0.0, time_limit - verdict.coverage.seconds),
                 progress=lambda tried, left: bar.show(f"{tried:,} mutants tried  {left:,} properties not broken yet"),
             )
+    kept = None if saving.written is None else str(target)
     if form is not None or trace_file is not None:
         write_trace(machine, verdict, shown, form or "table", trace_file)
     if only_trace:
         click.echo(headline(verdict), err=True)
     elif as_json:
-        print_json(verdict.to_json())
+        print_json({**verdict.to_json(), "checkpoint": kept})
     else:
         click.echo(verdict_text(machine, verdict, shown))
+    if saving.written is not None and verdict.outcome is Outcome.UNKNOWN:
+        click.echo(f"checkpoint of {saving.written:,} bytes: {target}\nto go on: {_command(target)}", err=True)
+    elif verdict.coverage.budget == INTERRUPTED:
+        click.echo("there is no checkpoint of this run", err=True)
     return verdict.outcome.exit_status
+
+
+def _warn(text: str) -> None:
+    click.echo(f"warning: {text}", err=True)
+
+
+def _command(checkpoint: Path) -> str:
+    """The command that goes on from ``checkpoint``: this one, without the options that belong to one run."""
+    context = click.get_current_context()
+    words = ["gangproof", "check", context.params["spec"], *context.params["parameters"]]
+    for option in context.command.params:
+        value = context.params.get(option.name or "")
+        if isinstance(option, click.Option) and option.name not in _OF_ONE_RUN and value not in (None, False, ()):
+            words += [option.opts[0]] if option.is_flag else [option.opts[0], str(value)]
+    return shlex.join([*words, "--resume", str(checkpoint)])

@@ -11,11 +11,15 @@ cycles (`components`), `fair` those of fair runs, `region` the nearest, and `las
 walks at random instead of searching: `stepper` computes steps of any states, `walks` takes them, `distinct` counts
 states, `shorten` makes traces shorter.
 
-Symmetric sorts are explored like others: each permutation of a state is a state of its own.
+Symmetric sorts are explored like others, each permutation of a state as a state of its own, unless `symmetry` is asked
+for. `saving` and `checkpoint` keep a search that was interrupted, `spill` moves old states to disk.
 """
 
+from model.explore.checkpoint import CheckpointError
 from model.explore.explorer import Exploration, explore
-from model.explore.search import Progress
+from model.explore.saving import Saving
+from model.explore.search import INTERRUPTED, Progress
 from model.explore.simulate import simulate
+from model.explore.spill import SpillError
 
-__all__ = ["Exploration", "Progress", "explore", "simulate"]
+__all__ = ["INTERRUPTED", "CheckpointError", "Exploration", "Progress", "Saving", "SpillError", "explore", "simulate"]

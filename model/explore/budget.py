@@ -13,7 +13,7 @@ class OutOfMemory(Exception):
 
 
 class OutOfTime(Exception):
-    """The time limit ran out."""
+    """The time limit ran out, or it was asked to stop."""
 
 
 class Budget:
@@ -21,6 +21,7 @@ class Budget:
 
     def __init__(self, search: Search) -> None:
         self._spare = search.growth.limit - search.memory
+        self._search = search
         limit = search.limits.seconds
         self._deadline = None if limit is None else time.perf_counter() + max(0.0, limit - search.seconds)
 
@@ -35,8 +36,8 @@ class Budget:
             raise OutOfMemory
 
     def check_time(self) -> None:
-        """OutOfTime if the time limit has run out."""
-        if self._deadline is not None and time.perf_counter() > self._deadline:
+        """OutOfTime if the time limit has run out, or it was asked to stop."""
+        if self._search.stopped or (self._deadline is not None and time.perf_counter() > self._deadline):
             raise OutOfTime
 
 

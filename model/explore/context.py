@@ -28,8 +28,8 @@ ROOM: Final = 16  # records of a buffer beyond which no further state is expande
 MOST: Final = 17  # most records that can be put into this shard in one round
 EXPAND: Final = 18  # address of the successor function
 ENABLED: Final = 19  # while expanding: 1 if an instance of the state was enabled
-TABLES: Final = 32  # addresses of all shards' tables, for prefetching; then
-# BUFFERS, addresses of this shard's records for each shard, and CURSORS, while expanding where the next record goes.
+_LISTS: Final = 32  # from here on, one word for each shard:
+# BUFFERS, addresses of this shard's records for it, and CURSORS, while expanding where the next record goes.
 
 LOG_WORDS: Final = 4
 ROW_BITS: Final = 12
@@ -50,17 +50,17 @@ STATUS_STRIDE: Final = 8
 
 def buffers(shards: int) -> int:
     """The first word of BUFFERS."""
-    return TABLES + shards
+    return _LISTS
 
 
 def cursors(shards: int) -> int:
     """The first word of CURSORS."""
-    return TABLES + 2 * shards
+    return _LISTS + shards
 
 
 def size(shards: int) -> int:
     """Words of a block."""
-    return TABLES + 3 * shards
+    return _LISTS + 2 * shards
 
 
 def load(name: str, slot: int, kind: str = "i64") -> list[str]:

@@ -7,18 +7,22 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from model.coverage import Unseen
+from model.explore.checkpoint import read
 from model.explore.liveness import Liveness
 from model.explore.lower import Event, EventKind, Program, lower
 from model.explore.native import Native
-from model.explore.possible import OutOfMemory, first_stuck
+from model.explore.possible import OutOfMemory, OutOfTime, first_stuck
 from model.explore.recover import Recovery
-from model.explore.search import Limits, Occurrence, Progress, Search
+from model.explore.saving import Saving
+from model.explore.search import INTERRUPTED, Limits, Occurrence, Progress, Search
 from model.explore.simplest import MOST_BEFORE_GOAL, MOST_STATES
+from model.explore.spill import Spill
 from model.explore.unseen import unseen
 from model.language import Machine, Property, PropertyKind
 from model.verdict import Coverage, Outcome, PropertyVerdict, Verdict
@@ -41,6 +45,10 @@ def explore(
     symmetry: bool = False,
     progress: Callable[[Progress], None] | None = None,
     coverage: bool = False,
+    stop: Callable[[], bool] | None = None,
+    saving: Saving | None = None,
+    resume: Path | None = None,
+    spill: Path | None = None,
 ) -> Verdict:
     """Explore ``machine`` exhaustively; see `Exploration` for the arguments. SpecError if it cannot be compiled.
 
@@ -55,6 +63,10 @@ def explore(
         threads=threads,
         symmetry=symmetry,
         progress=progress,
+        stop=stop,
+        saving=saving,
+        resume=resume,
+        spill=spill,
     )
     return exploration.with_coverage() if coverage else exploration.verdict
 
@@ -68,7 +80,12 @@ class Exploration:
     end at the first violation, leaving the rest UNKNOWN; else every property gets its own verdict and shortest trace.
     ``symmetry``: of states that differ by an exchange of elements of sorts declared symmetric one stands for all; then
     states and steps are counted up to such exchanges, and liveness properties are UNKNOWN.
-    ``progress`` is called about ten times a second, and at the end. ``any_traces``: a shortest trace is enough, it need
+    ``progress`` is called about ten times a second, and at the end.
+
+    ``stop`` is asked often whether to end now, which is then told like a budget that ran out; ``saving`` keeps a
+    checkpoint. ``resume``: a checkpoint to go on from, with any number of threads; counts, verdicts and traces are
+    those of a run that was not interrupted. CheckpointError if it cannot be used. ``spill``: a directory for states
+    that memory has no room for; SpillError if it cannot be used. ``any_traces``: a shortest trace is enough, it need
     not be one that changes few cells.
     """
 
@@ -83,6 +100,10 @@ class Exploration:
         threads: int | None = None,
         symmetry: bool = False,
         progress: Callable[[Progress], None] | None = None,
+        stop: Callable[[], bool] | None = None,
+        saving: Saving | None = None,
+        resume: Path | None = None,
+        spill: Path | None = None,
         any_traces: bool = False,
     ) -> None:
         for name, value in (("max_states", max_states), ("max_memory", max_memory), ("time_limit", time_limit)):
@@ -94,13 +115,22 @@ class Exploration:
         compiled = time.perf_counter()
         limits = Limits(max_memory, max_states, time_limit, stop_at_first)
         workers = threads if threads is not None else len(os.sched_getaffinity(0))
-        self.search = Search(self.program, native, limits, progress, threads=workers)
+        disk = None if spill is None else Spill(spill, native.shards)
+        self.search = Search(
+            self.program, native, limits, progress, threads=workers, stop=stop, saving=saving, spill=disk
+        )
+        if resume is not None:
+            read(resume, self.search)
         self.search.run()
         self._recovery = Recovery(self.search, 0 if any_traces else MOST_STATES)
         properties = tuple(map(self._property, machine.properties)) + tuple(
             self._universal(name, kind.value, kind, []) for name, kind in _BUILT_IN
         )
-        self.verdict = self._verdict(properties, compiled - started, time.perf_counter() - compiled)
+        undecided = any(p.outcome is Outcome.UNKNOWN for p in properties)
+        if saving is not None and self.search.complete and self.search.stopped and undecided:
+            saving.at_end(self.search, interrupted=True)
+        warnings = () if saving is None else tuple(saving.warnings)
+        self.verdict = self._verdict(properties, compiled - started, time.perf_counter() - compiled, warnings)
 
     # ---- the states, for tests and analyses
 
@@ -154,7 +184,13 @@ class Exploration:
 
     # ---- verdicts
 
-    def _verdict(self, properties: tuple[PropertyVerdict, ...], compile_seconds: float, seconds: float) -> Verdict:
+    def _verdict(
+        self,
+        properties: tuple[PropertyVerdict, ...],
+        compile_seconds: float,
+        seconds: float,
+        warnings: tuple[str, ...],
+    ) -> Verdict:
         search, machine, canonical = self.search, self.program.machine, self.program.canonical
         coverage = Coverage(
             distinct_states=search.count,
@@ -168,7 +204,7 @@ class Exploration:
             bytes_per_state=search.memory / max(1, search.count),
             symmetry=None if canonical is None else canonical.symmetry.describe(machine),
         )
-        return Verdict(machine.name, dict(machine.parameters), properties, coverage)
+        return Verdict(machine.name, dict(machine.parameters), properties, coverage, warnings)
 
     def _property(self, p: Property) -> PropertyVerdict:
         if p.kind is PropertyKind.SOMETIMES:
@@ -222,6 +258,9 @@ class Exploration:
         except OutOfMemory:
             how = f"memory ran out while steps were followed backwards over {self._all_states()}"
             return PropertyVerdict(p.name, kind, Outcome.UNKNOWN, how)
+        except OutOfTime:
+            how = f"{INTERRUPTED} while steps were followed backwards over {self._all_states()}"
+            return PropertyVerdict(p.name, kind, Outcome.UNKNOWN, how)
         if stuck is None:
             return PropertyVerdict(p.name, kind, Outcome.HOLDS, f"from {self._all_states()}")
         trace, _, note = self._recovery.simple_trace(Occurrence(stuck, None))
@@ -230,7 +269,7 @@ class Exploration:
 
     def _violated(self, kind: str, found: Occurrence, event: Event) -> PropertyVerdict:
         trace, fault, note = self._recovery.simple_trace(found, event)
-        where = "" if fault is None else f", at {fault.at}: {trace.steps[-1].fault}"
+        where = "" if fault is None else f", at {fault.at}: {fault.message}"
         how = f"violated after {_steps(len(trace))}{where}"
         return PropertyVerdict(event.name, kind, Outcome.VIOLATED, how, trace, note)
 

@@ -9,9 +9,12 @@ from model.explore import context as c
 from model.explore.memory import Array, default_budget
 from model.explore.native import Kernels
 from model.explore.shard import FULL, Shard
+from model.explore.spill import Spill
 
 MOST_BITS = 32
 _NEVER = 1 << 62
+# States are moved to disk as long as there are so many times more in memory than a round can add.
+_LEAST = 4
 
 
 class Growth:
@@ -22,19 +25,25 @@ class Growth:
     """
 
     def __init__(
-        self, shards: Sequence[Shard], kernels: Kernels, memory_limit: int | None, most_states: int | None
+        self,
+        shards: Sequence[Shard],
+        kernels: Kernels,
+        memory_limit: int | None,
+        most_states: int | None,
+        spill: Spill | None = None,
     ) -> None:
         self._shards: Final = shards
         self._kernels: Final = kernels
         self._memory_limit: Final = memory_limit
         self._most: Final = most_states
+        self._spill: Final = spill
         self._row: Final = shards[0].row_bytes
         self._final: str | None = None
         # The most states that a shard will ever have, once everything is final.
         self._last = [_NEVER] * len(shards)
         self.peak = 0
         self.marks = 0
-        if self._share() < max(s.most for s in shards):
+        if any(self._share(n) < s.most for n, s in enumerate(shards)):
             self._final = self._memory_words()
             self._settle()
         self.update()
@@ -42,7 +51,17 @@ class Growth:
     @property
     def memory(self) -> int:
         """Bytes in use now; ``marks`` are those that the search keeps besides states, tables and buffers."""
-        return self._fixed + sum(s.count for s in self._shards) * self._row
+        return self._fixed + self._states
+
+    @property
+    def spilled(self) -> int:
+        """Bytes of states that are on disk instead."""
+        return 0 if self._spill is None else self._spill.bytes
+
+    @property
+    def _states(self) -> int:
+        """Bytes of states in memory."""
+        return sum(s.count for s in self._shards) * self._row - self.spilled
 
     @property
     def _fixed(self) -> int:
@@ -77,44 +96,47 @@ class Growth:
         return self._final or self._memory_words()
 
     def _memory_words(self) -> str:
-        if self._memory_limit is None:
-            return "memory ran out"
-        return f"memory budget of {self._memory_limit:,} bytes ran out"
+        budget = "memory" if self._memory_limit is None else f"memory budget of {self._memory_limit:,} bytes"
+        problem = "" if self._spill is None or self._spill.problem is None else f", and {self._spill.problem}"
+        return f"{budget} ran out{problem}"
 
     def _left(self) -> int:
         """States that the state budget has left."""
         return _NEVER if self._most is None else max(0, self._most - sum(s.count for s in self._shards))
 
-    def _share(self) -> int:
-        """The most states that each shard may have within the memory budget, tables as they are."""
+    def _share(self, number: int) -> int:
+        """The most states that shard ``number`` may have within the memory budget, tables as they are."""
         limit = self.limit
         # Some is left for marks that are still to come.
-        return max(0, limit - limit // 256 - self._fixed) // self._row // len(self._shards)
+        inside = max(0, limit - limit // 256 - self._fixed) // self._row // len(self._shards)
+        return inside if self._spill is None else inside + self._spill.bytes_of(number) // self._row
 
     def prepare(self, number: int, more: int) -> None:
         """Make room for ``more`` states in shard ``number``, no more than a round can add, as far as budgets allow."""
         shard = self._shards[number]
-        while self._final is None and shard.count + more > self._room(shard):
+        while self._final is None and shard.count + more > self._room(number):
             self.grow()
         shard.block.words[c.LIMIT] = min(self._last[number], shard.count + self._left())
 
     def update(self) -> None:
         """Tell compiled code where the arrays are, when to come back, and how many states there may be."""
-        left, tables = self._left(), [s.table.address for s in self._shards]
+        left = self._left()
         if self._final is not None:
-            share = self._share()
-            self._last = [max(s.count, min(last, share)) for s, last in zip(self._shards, self._last, strict=True)]
-        for shard, last in zip(self._shards, self._last, strict=True):
+            self._last = [
+                max(s.count, min(last, self._share(n)))
+                for n, (s, last) in enumerate(zip(self._shards, self._last, strict=True))
+            ]
+        for number, (shard, last) in enumerate(zip(self._shards, self._last, strict=True)):
             words = shard.block.words
             words[c.STATES], words[c.TABLE], words[c.BITS] = shard.rows.address, shard.table.address, shard.bits
-            words[c.TABLES : c.TABLES + len(tables)] = tables
             words[c.LIMIT] = last if left else shard.count
-            room = _NEVER if self._final is not None or not left else self._room(shard)
+            room = _NEVER if self._final is not None or not left else self._room(number)
             words[c.PAUSE] = min(room, shard.count + left // len(self._shards)) if left else _NEVER
 
-    def _room(self, shard: Shard) -> int:
-        """States up to which ``shard`` needs no growth."""
-        return min(shard.capacity, shard.limit_of_table, max(shard.count, self._share()))
+    def _room(self, number: int) -> int:
+        """States up to which shard ``number`` needs no growth."""
+        shard = self._shards[number]
+        return min(shard.capacity, shard.limit_of_table, max(shard.count, self._share(number)))
 
     # ---- growth
 
@@ -123,7 +145,7 @@ class Growth:
         try:
             if self._final is None and any(s.count + s.most > s.limit_of_table for s in self._shards):
                 self._grow_tables()
-            if self._final is None and any(s.count + s.most > self._share() for s in self._shards):
+            if self._final is None and self._crowded and not (self._move() and not self._crowded):
                 self._final = self._memory_words()
             for shard in self._shards:
                 if self._final is None and shard.count + shard.most > shard.capacity:
@@ -136,15 +158,27 @@ class Growth:
             self._last = [min(s.capacity, int(FULL * (1 << s.bits))) for s in self._shards]
         self.update()
 
+    @property
+    def _crowded(self) -> bool:
+        """Whether a round could add more states than there is memory for."""
+        return any(s.count + s.most > self._share(n) for n, s in enumerate(self._shards))
+
+    def _move(self) -> bool:
+        """Move older states to disk, if that is allowed and enough of them are in memory."""
+        least = _LEAST * sum(s.most for s in self._shards) * self._row
+        return self._spill is not None and self._states >= least and self._spill.move(self._shards) > 0
+
     def _grow_tables(self) -> None:
         shards, bits, size = len(self._shards), self._shards[0].bits + 1, 8 << self._shards[0].bits
         if bits > MOST_BITS:
             self._final = f"the room for {shards * int(FULL * (1 << MOST_BITS)):,} states, which is the most, ran out"
             return
         # All the larger tables, and beside the last of them, while it is filled, its smaller one.
-        if self.memory + shards * size // 2 + size // 2 > self.limit:
-            self._final = self._memory_words()
-            return
+        while self.memory + shards * size // 2 + size // 2 > self.limit:
+            if not self._move():
+                self._final = self._memory_words()
+                return
+        self._expect(in_order=True)
         for shard in self._shards:
             larger = Array(size)
             self.peak = max(self.peak, self.memory + size)
@@ -152,13 +186,47 @@ class Growth:
             words[c.NEW_TABLE], words[c.NEW_BITS] = larger.address, bits
             self._kernels.rehash(shard.block.address)
             shard.table, shard.bits = larger, bits
+        self._expect(in_order=False)
+
+    def _expect(self, in_order: bool) -> None:
+        if self._spill is not None:
+            self._spill.expect(self._shards, in_order)
 
     def _settle(self) -> None:
         """Give the states what the budget leaves for them, now that nothing else will grow."""
-        share = self._share()
-        self._last = [max(s.count, min(share, int(FULL * (1 << s.bits)))) for s in self._shards]
+        self._last = [max(s.count, min(self._share(n), int(FULL * (1 << s.bits)))) for n, s in enumerate(self._shards)]
         for shard, last in zip(self._shards, self._last, strict=True):
             shard.rows.grow(max(1, last) * self._row)
+
+    # ---- from a checkpoint
+
+    def allow(self, bits: Sequence[int], room: Sequence[int], counts: Sequence[int]) -> None:
+        """Tables and arrays as large as those that ``counts`` states of each shard were in. MemoryError if the budget
+        does not allow for them."""
+        tables = sum(4 << b for b in bits) - sum(s.table.size for s in self._shards)
+        states = 0 if self._spill is not None else sum(counts) * self._row
+        if self.memory + tables + states > self.limit:
+            raise MemoryError
+        for shard, b, capacity in zip(self._shards, bits, room, strict=True):
+            shard.bits, shard.table = b, Array(4 << b)
+            shard.rows.grow(max(capacity * self._row, shard.rows.size))
+
+    def relieve(self) -> None:
+        """Move states to disk if there are too many in memory."""
+        while self.memory > self.limit:
+            if not self._move():
+                raise MemoryError
+
+    def refill(self) -> None:
+        """Put all states into the tables, which are empty."""
+        self._expect(in_order=True)
+        for shard in self._shards:
+            words = shard.block.words
+            words[c.STATES], words[c.NEW_TABLE], words[c.NEW_BITS] = shard.rows.address, shard.table.address, shard.bits
+            self._kernels.rehash(shard.block.address)
+        self._expect(in_order=False)
+        self.peak = max(self.peak, self.memory)
+        self.update()
 
 
 __all__ = ["MOST_BITS", "Growth"]

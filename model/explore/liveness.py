@@ -21,7 +21,7 @@ from model.explore.lasso import Loop
 from model.explore.lower import LiveClaim
 from model.explore.recover import Recovery
 from model.explore.region import Region
-from model.explore.search import Search
+from model.explore.search import INTERRUPTED, Search
 from model.explore.steps import Steps
 from model.language import Property
 from model.semantics import Semantics
@@ -65,8 +65,10 @@ class Liveness:
             return self._verdict(p)
         except (OutOfMemory, OutOfTime) as out:
             limit = self._search.limits.seconds
-            what = "memory" if isinstance(out, OutOfMemory) else f"time limit of {limit:g} s"
-            how = f"{what} ran out while fair runs were looked for in {self._of}"
+            what = "memory ran out" if isinstance(out, OutOfMemory) else f"time limit of {limit or 0:g} s ran out"
+            if isinstance(out, OutOfTime) and self._search.stopped:
+                what = INTERRUPTED
+            how = f"{what} while fair runs were looked for in {self._of}"
             return PropertyVerdict(p.name, p.kind.value, Outcome.UNKNOWN, how)
 
     def _verdict(self, p: Property) -> PropertyVerdict:

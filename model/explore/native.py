@@ -54,7 +54,8 @@ class Native:
     """The compiled functions of one machine; ``kernels`` are those that it shares with others.
 
     ``expand`` is the successor function, ``expand_address`` is where it lies; both change when `improve` is done.
-    ``seconds`` is what compiling took, ``improving_seconds`` an estimate of what `improve` will take.
+    ``text`` is the successor function as LLVM text. ``seconds`` is what compiling took, ``improving_seconds`` an
+    estimate of what `improve` will take.
     """
 
     def __init__(self, program: Program, shards: int = SHARDS, collide: bool = False) -> None:
@@ -66,11 +67,11 @@ class Native:
         words = program.layout.words
         canon = "" if program.canonical is None else canon_text(program.canonical)
         self._shared = shared_text(words, shards, collide, canon)
-        self._text = "\n\n".join([self._shared, expand_text(program, shards)])
+        self.text: Final = "\n\n".join([self._shared, expand_text(program, shards)])
         conditions = [program.initially, *(node for _, node in program.possible)]
         # The kernels' own ``records`` knows no symmetry.
         own = [records_text(words, shards)] if canon else []
-        engine = _compile("\n\n".join([self._text, predicates_text(program, conditions), *own]), _QUICK)
+        engine = _compile("\n\n".join([self.text, predicates_text(program, conditions), *own]), _QUICK)
         word = ctypes.c_uint64
         self.records: Callable[[int, int, int], None] = (
             _function(engine, "records", *FUNCTIONS["records"]) if own else self.kernels.records
@@ -95,7 +96,7 @@ class Native:
 
     def improve(self) -> None:
         """Compile the successor function well. May run in a thread of its own while the quick one is in use."""
-        engine = _compile(self._text, _FAST)
+        engine = _compile(self.text, _FAST)
         self._engines.append(engine)
         self._use(engine)
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.explore import context as c
-from model.explore.budget import OutOfMemory
+from model.explore.budget import OutOfMemory, OutOfTime
 from model.explore.search import Found, Search
 
 _ROOM = 1 << 14
@@ -26,7 +26,7 @@ def first_stuck(search: Search, bit: int) -> Found | None:
     """The first state of a complete ``search`` from which no state with predicate ``bit`` is reachable, if there is
     one.
 
-    OutOfMemory where the search's memory budget does not suffice.
+    OutOfMemory where the search's memory budget does not suffice, OutOfTime when it is asked to stop.
     """
     spare = search.growth.limit - search.memory - search.count
     if spare < 0:
@@ -67,6 +67,8 @@ class _Spread:
         real = int(block.words[c.STATES])
         first = 0
         while first < len(states):
+            if self._search.stopped:
+                raise OutOfTime
             block.words[c.STATES] = states.ctypes.data
             last = native.expand(block.address, first, min(len(states), first + c.ROWS))
             block.words[c.STATES] = real
@@ -133,4 +135,4 @@ class _Spread:
         return np.concatenate(sources), np.concatenate(targets)
 
 
-__all__ = ["OutOfMemory", "first_stuck"]
+__all__ = ["OutOfMemory", "OutOfTime", "first_stuck"]

@@ -35,9 +35,14 @@ class Recovery:
         With the fault of its last step, if that is one; and, where no such run was looked for, why: the run is then a
         shortest one to ``at``.
         """
-        found: SimpleRun | str = "none was asked for"
-        if self._most_states:
-            found = self._simplest.run_to(at.state) if event is None else self._simplest.run(event, at, most)
+        if self._search.program.canonical is not None:
+            found: SimpleRun | str = "canonical states say nothing of which cells a run changes"
+        elif not self._most_states:
+            found = "none was asked for"
+        elif event is None:
+            found = self._simplest.run_to(at.state)
+        else:
+            found = self._simplest.run(event, at, most)
         if isinstance(found, str):
             note = f"the first found, not one that changes the fewest cells: {found}"
             return self.trace(at), self.fault(at), note

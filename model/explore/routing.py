@@ -43,7 +43,7 @@ def hash_text(words: int, collide: bool = False) -> str:
 
 
 def route_text(words: int, shards: int, canonical: bool = False) -> str:
-    """``route(ctx, out, w0, ..., row, instance)``: append a state's record to its shard's buffer; prefetch its bucket.
+    """``route(ctx, out, w0, ..., row, instance)``: append a state's record to its shard's buffer.
 
     ``out`` is the address of the cursors. ``canonical``: the record is that of the state that ``canon`` makes of it.
     """
@@ -59,14 +59,11 @@ def route_text(words: int, shards: int, canonical: bool = False) -> str:
     lines.append(f"%h = call i64 @hash({states})")
     if shards == 1:
         lines.append("%cursor = getelementptr i64, ptr %out, i64 0")
-        lines.append(f"%table.slot = getelementptr i64, ptr %ctx, i64 {c.TABLES}")
     else:
         lines += [
             f"%low = lshr i64 %h, {32 - (shards - 1).bit_length()}",
             f"%shard = and i64 %low, {shards - 1}",
             "%cursor = getelementptr i64, ptr %out, i64 %shard",
-            f"%table.n = add i64 %shard, {c.TABLES}",
-            "%table.slot = getelementptr i64, ptr %ctx, i64 %table.n",
         ]
     lines += ["%to = load ptr, ptr %cursor"]
     for k in range(words):
@@ -82,12 +79,6 @@ def route_text(words: int, shards: int, canonical: bool = False) -> str:
             "store i64 %meta, ptr %meta.p",
             f"%to.next = getelementptr i64, ptr %to, i64 {words + 1}",
             "store ptr %to.next, ptr %cursor",
-            "%table = load ptr, ptr %table.slot",
-            *c.load("bits", c.BITS),
-            "%shift = sub i64 64, %bits",
-            "%x = lshr i64 %h, %shift",
-            "%bucket = getelementptr i32, ptr %table, i64 %x",
-            "call void @llvm.prefetch.p0(ptr %bucket, i32 1, i32 3, i32 1)",
             "ret void",
             "}",
         ]

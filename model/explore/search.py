@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 
@@ -24,14 +24,17 @@ from model.explore.initial import initial_batches
 from model.explore.lower import EventKind, Program
 from model.explore.native import Native
 from model.explore.shard import Block, Rows, Shard
+from model.explore.spill import Spill
 
 _CHUNK = 1 << 14
-_ROOM = 256
-_FIRST_BITS = 12
+_ROOM = 1 << 10
+# More than one round can fill.
+_FIRST_BITS = 13
 _LEVELS = 1 << 10
 # A batch smaller than this is not worth a second thread.
 _ALONE = 1 << 11
 _PROGRESS_SECONDS = 0.1
+INTERRUPTED: Final = "interrupted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +79,27 @@ class Occurrence:
     instance: int | None
 
 
+class Keeper(Protocol):
+    """Writes checkpoints, see `saving`."""
+
+    def before_losing(self, search: Search, /) -> None:
+        """From now on states may be dropped."""
+
+    def now_and_then(self, search: Search, /) -> None:
+        """A moment between two batches."""
+
+    def at_end(self, search: Search, interrupted: bool, /) -> None:
+        """A budget ran out."""
+
+
 class Search:
     """One exploration. After `run`: ``complete``, or ``budget`` says what ran out.
 
     ``first`` has the first occurrence of each event. ``starts`` has, for each depth, the number in each shard of the
-    first state of that depth.
+    first state of that depth. ``parents`` and ``children`` are parallel: from mark i on, parents from numbers
+    ``parents[i]`` found states from numbers ``children[i]``. ``resumed``: all this was taken from a checkpoint.
+
+    ``stop`` is asked between two batches, some milliseconds apart, whether to end with the budget `INTERRUPTED`.
     """
 
     def __init__(
@@ -91,18 +110,25 @@ class Search:
         progress: Callable[[Progress], None] | None = None,
         *,
         threads: int = 1,
+        stop: Callable[[], bool] | None = None,
+        saving: Keeper | None = None,
+        spill: Spill | None = None,
         first_bits: int = _FIRST_BITS,
         room: int = _ROOM,
     ) -> None:
         self.program: Final = program
         self.native: Final = native
         self.limits: Final = limits
-        self.shards: Final = [Shard(program, native.shards, room, first_bits) for _ in range(native.shards)]
+        shards, beyond = native.shards, spill is not None
+        self.shards: Final = [Shard(program, shards, room, first_bits, beyond) for _ in range(shards)]
         self.first: dict[int, Occurrence] = {}
         self.starts: Final = Rows(native.shards)
         self.starts.append((0,) * native.shards)
         self.budget: str | None = None
         self.seconds = 0.0
+        self.resumed = self._warned = False
+        self._stop = stop
+        self._saving = saving
         self._report = progress
         self._threads = min(threads, native.shards)
         self._blocks = np.array([s.block.address for s in self.shards], np.int64)
@@ -110,13 +136,12 @@ class Search:
         self._shared[c.YIELD] = _yield_address()
         self._levels = np.zeros((_LEVELS, native.shards), np.int64)
         self._shared[c.LEVELS] = self._levels.ctypes.data
-        # Parallel: from mark i on, parents from numbers _parents[i] found states from numbers _children[i].
-        self._parents: Final = Rows(native.shards)
-        self._children: Final = Rows(native.shards)
+        self.parents: Final = Rows(native.shards)
+        self.children: Final = Rows(native.shards)
         self._lost: int | None = None
         self._improving: threading.Thread | None = None
         self._started = self._reported = 0.0
-        self.growth: Final = Growth(self.shards, native.kernels, limits.memory, limits.states)
+        self.growth: Final = Growth(self.shards, native.kernels, limits.memory, limits.states, spill)
 
     # ---- what was found
 
@@ -151,6 +176,16 @@ class Search:
         return self.budget is None
 
     @property
+    def stopped(self) -> bool:
+        """Whether it was asked to stop."""
+        return self._stop is not None and self._stop()
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether nothing that was found was lost: from here it can be taken up again."""
+        return self.count > 0 and self._lost is None and not self.growth.dropped
+
+    @property
     def memory(self) -> int:
         """Bytes in use now: states, tables, buffers, levels, marks."""
         return self.growth.memory
@@ -174,7 +209,10 @@ class Search:
         """All states up to this depth were found; -1 if not even all initial ones."""
         if self.complete:
             return self.depth
-        return self._level if self._lost is None else self._lost
+        if self._lost is not None:
+            return self._lost
+        # When a level is expanded, the next one was found.
+        return self._level + (self.expanded == self.starts[-1])
 
     @property
     def _level(self) -> int:
@@ -183,11 +221,11 @@ class Search:
 
     def parents_of(self, state: Found) -> list[range]:
         """For each shard numbers of states; one of them leads to ``state``, not an initial one, on a shortest path."""
-        mark = self._children.last_at_most(state.shard, state.number)
-        ends = self._parents[mark + 1] if mark + 1 < len(self._parents) else self.expanded
+        mark = self.children.last_at_most(state.shard, state.number)
+        ends = self.parents[mark + 1] if mark + 1 < len(self.parents) else self.expanded
         # A mark may cover several levels.
         depth = self.depth_of(state)
-        nearer = zip(self._parents[mark], ends, self.starts[depth - 1], self.starts[depth], strict=True)
+        nearer = zip(self.parents[mark], ends, self.starts[depth - 1], self.starts[depth], strict=True)
         return [range(max(first, low), min(last, high)) for first, last, low, high in nearer]
 
     def scratch(self, room: int = 0) -> list[Block]:
@@ -197,8 +235,6 @@ class Search:
             block = Block(self.program, self.native.shards, max(room, _ROOM))
             for slot in (c.STATES, c.COUNT, c.TABLE, c.BITS):
                 block.words[slot] = shard.block.words[slot]
-            tables = slice(c.TABLES, c.TABLES + self.native.shards)
-            block.words[tables] = shard.block.words[tables]
             # All events count as seen, so nothing is noted.
             block.seen[:] = np.uint64(2**64 - 1)
             blocks.append(block)
@@ -211,13 +247,16 @@ class Search:
         self._started = time.perf_counter()
         helpers = ThreadPoolExecutor(self._threads - 1) if self._threads > 1 else None
         try:
-            self._find_initial()
+            if not self.resumed:
+                self._find_initial()
             while self.budget is None and self.expanded != self.counts:
                 if self.expanded == self.starts[-1]:
                     self.starts.append(self.counts)
                 self._advance(helpers)
             if self.budget is None and self.growth.dropped:
                 self.budget = self.growth.words
+            if self._saving is not None and self.budget is not None:
+                self._saving.at_end(self, self.budget == INTERRUPTED)
         finally:
             if helpers is not None:
                 helpers.shutdown()
@@ -228,29 +267,37 @@ class Search:
 
     def _find_initial(self) -> None:
         kernels, first = self.native.kernels, self.shards[0].block
-        for batch in initial_batches(self.program, self.native, int(first.words[c.ROOM])):
+        batches = initial_batches(self.program, self.native, int(first.words[c.ROOM]))
+        for i, batch in enumerate(batches):
+            if i:
+                self._check_time(True)
+            if self.growth.dropped or self.budget is not None:
+                self._lost = -1
+                return
             first.rewind()
             self.native.records(first.address, batch.ctypes.data, len(batch))
             for number, shard in enumerate(self.shards):
                 records = first.records(number)
                 self.growth.prepare(number, len(records))
                 kernels.insert(shard.block.address, records.ctypes.data, len(records))
-            self._check_time(True)
-            if self.growth.dropped or self.budget is not None:
-                self._lost = -1
-                return
+        self._check_time(True)
+        if self.growth.dropped:
+            self._lost = -1
 
     def _advance(self, helpers: ThreadPoolExecutor | None) -> None:
         """Expand some states of the level; grow if there is need."""
-        self._parents.append(self.expanded)
-        self._children.append(self.counts)
-        self.growth.marks = 2 * self._parents.nbytes + self.starts.nbytes
+        self.parents.append(self.expanded)
+        self.children.append(self.counts)
+        self.growth.marks = 2 * self.parents.nbytes + self.starts.nbytes
         if self.growth.final:
             self.growth.update()
-        ends, expanded = self.starts[-1], self._parents[-1]
+        ends, expanded = self.starts[-1], self.parents[-1]
         for shard, end, first in zip(self.shards, ends, expanded, strict=True):
             shard.block.words[c.END] = min(end, first + _CHUNK // len(self.shards))
             shard.block.words[c.EXPAND] = self.native.expand_address
+        if self._saving is not None and not self._warned and (self.growth.final or self.growth.tight):
+            self._warned = True
+            self._saving.before_losing(self)
         must_grow = self._run_exactly() if self.growth.tight else self._run_threads(helpers)
         if self.growth.dropped and self._lost is None:
             self._lost = self._level
@@ -266,13 +313,15 @@ class Search:
         elif must_grow:
             self.growth.grow()
         self._check_time(more)
+        if self._saving is not None and more and self.budget is None:
+            self._saving.now_and_then(self)
         self._consider_improving(more)
         self._tell()
 
     def _run_threads(self, helpers: ThreadPoolExecutor | None) -> bool:
         """Let compiled code run to the END of each shard, or some levels on; whether something has to grow."""
         ends = [int(s.block.words[c.END]) for s in self.shards]
-        expanded = sum(self._parents[-1])
+        expanded = sum(self.parents[-1])
         alone = helpers is None or sum(ends) - expanded < _ALONE
         shared = self._shared
         shared[c.ARRIVED] = shared[c.LEVEL_COUNT] = 0
@@ -328,6 +377,8 @@ class Search:
         limit = self.limits.seconds
         if more and limit is not None and self.budget is None and time.perf_counter() - self._started > limit:
             self.budget = f"time limit of {limit:g} s ran out"
+        if more and self.budget is None and self.stopped:
+            self.budget = INTERRUPTED
 
     def _consider_improving(self, more: bool) -> None:
         """Start to compile well once the search has lasted as long as that takes."""
@@ -352,4 +403,4 @@ def _yield_address() -> int:
     return ctypes.cast(library.sched_yield, ctypes.c_void_p).value or 0
 
 
-__all__ = ["Found", "Limits", "Occurrence", "Progress", "Search"]
+__all__ = ["INTERRUPTED", "Found", "Keeper", "Limits", "Occurrence", "Progress", "Search"]

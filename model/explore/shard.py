@@ -5,24 +5,27 @@ from __future__ import annotations
 
 import array
 import bisect
+import math
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from model.explore import context as c
 from model.explore.lower import Program
-from model.explore.memory import Array
+from model.explore.memory import Array, reserve
 
 LOAD = 3 / 4  # tables grow beyond this
+_LINES = 128  # processors fetch cache lines of 64 bytes in pairs
 FULL = 15 / 16  # and, if they may not grow, take no more than this
 
 
 class Block:
     """The words that compiled code reads and writes for one shard, and the small arrays that they point to.
 
-    ``buffers`` are the records for each shard: shape (shards, records, words + 1).
+    No two arrays share a cache line: the blocks belong to different threads. ``buffers`` are the records for each
+    shard: shape (shards, records, words + 1).
     """
 
     def __init__(self, program: Program, shards: int, room: int) -> None:
@@ -30,12 +33,12 @@ class Block:
         self.record_words: Final = program.layout.words + 1
         # Whatever is expanded last still finds room for all its successors.
         records = room + max(1, len(program.instances))
-        self.words = np.zeros(c.size(shards), np.int64)
-        self.buffers = np.zeros((shards, records, self.record_words), np.uint64)
-        self.guesses = np.zeros(records, np.uint32)
-        self.seen = np.zeros(len(program.events) // 64 + 1, np.uint64)
-        self.fired = np.zeros(program.actions, np.int64)
-        self.log = np.zeros((len(program.events) + 1, c.LOG_WORDS), np.int64)
+        self.words = _zeros((c.size(shards),), np.int64)
+        self.buffers = _zeros((shards, records, self.record_words), np.uint64)
+        self.guesses = _zeros((records,), np.uint32)
+        self.seen = _zeros((len(program.events) // 64 + 1,), np.uint64)
+        self.fired = _zeros((program.actions,), np.int64)
+        self.log = _zeros((len(program.events) + 1, c.LOG_WORDS), np.int64)
         for slot, used in ((c.GUESSES, self.guesses), (c.SEEN, self.seen), (c.FIRED, self.fired), (c.LOG, self.log)):
             self.words[slot] = used.ctypes.data
         self.words[c.ROOM] = room
@@ -59,6 +62,14 @@ class Block:
         """What was written for ``shard``: shape (records, words + 1)."""
         used = int(self.words[c.cursors(self.shards) + shard] - self.words[c.buffers(self.shards) + shard])
         return self.buffers[shard, : used // (8 * self.record_words)]
+
+
+def _zeros(shape: tuple[int, ...], kind: type[np.generic]) -> NDArray[Any]:
+    """Zeros that share no cache line with other arrays: a line that two threads write to goes to and fro."""
+    size = math.prod(shape) * np.dtype(kind).itemsize
+    room = np.zeros(-(-size // _LINES) * _LINES + _LINES, np.uint8)
+    first = -room.ctypes.data % _LINES
+    return room[first : first + size].view(kind).reshape(shape)
 
 
 class Rows:
@@ -92,14 +103,17 @@ class Rows:
 
 
 class Shard:
-    """States, table and block of one shard. ``bits``: log2 of the table's slots, at least 5 (two buckets)."""
+    """States, table and block of one shard. ``bits``: log2 of the table's slots, at least 5 (two buckets).
 
-    def __init__(self, program: Program, shards: int, room: int, bits: int) -> None:
+    ``beyond``: there may be more states than memory.
+    """
+
+    def __init__(self, program: Program, shards: int, room: int, bits: int, beyond: bool = False) -> None:
         self.block: Final = Block(program, shards, room)
         self.row_bytes: Final = 8 * program.layout.words
         self.bits = bits
         self.table = Array(4 << bits)
-        self.rows = Array(self.row_bytes * (2 * self.most + (1 << bits)))
+        self.rows = Array(self.row_bytes * (2 * self.most + (1 << bits)), reserve(beyond))
 
     @property
     def count(self) -> int:

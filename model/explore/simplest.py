@@ -102,9 +102,6 @@ class Simplest:
 
     def _take(self, at: Occurrence, most: int) -> str | None:
         """Account for what has to be expanded again; why not, if it is too much."""
-        if self._search.program.canonical is not None:
-            # A step leads to the state that stands for its target, which may differ from it in any cell.
-            return "a state stands for all that are equal up to symmetry"
         depth = self._search.depth_of(at.state)
         nearer = sum(self._search.starts[depth])
         price = nearer + depth * _LEVEL

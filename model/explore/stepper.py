@@ -18,7 +18,6 @@ from model.explore.native import Native
 from model.explore.shard import Block
 
 _ROOM = 1 << 12
-_LEAST_BITS = 5
 _LOW: Final = np.uint64(0xFFFFFFFF)
 _INSTANCES: Final = np.uint64((1 << c.INSTANCE_BITS) - 1)
 
@@ -55,10 +54,6 @@ class Stepper:
         self._native: Final = native
         self._shards: Final = native.shards
         self._block: Final = Block(program, native.shards, _ROOM)
-        # Records are not put into a table; what is prefetched has to lie somewhere.
-        self._table: Final = np.zeros(1 << _LEAST_BITS, np.uint32)
-        self._block.words[c.BITS] = _LEAST_BITS
-        self._block.words[c.TABLES : c.TABLES + self._shards] = self._table.ctypes.data
 
     def forget(self) -> None:
         """All events count as not seen yet."""

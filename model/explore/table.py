@@ -2,9 +2,9 @@
 
 It is open-addressed, in buckets of lanes that are compared at once. A slot of 32 bits holds, in its low ``bits`` bits
 (the table has ``2**bits`` slots), a state's number plus one, and above them further bits of the state's hash, so that
-almost every state that is compared is the same one. The position is the top bits of the hash. Slots were prefetched
-when the successor was written; here the state behind a slot is prefetched some records ahead. Exact: states are
-compared word by word.
+almost every state that is compared is the same one. The position is the top bits of the hash. Records are taken in
+tiles: the slots of one tile are prefetched while the states behind the slots of the tile before it are, and those
+compared after that. Exact: states are compared word by word.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ BUCKET_BITS: Final = 4
 BUCKET: Final = 1 << BUCKET_BITS
 _VECTOR = f"<{BUCKET} x i32>"
 _AHEAD = 32
+TILE: Final = 64
+"""Records whose buckets, and then states, are fetched together."""
 
 
 def load_words(words: int, base: str, name: str) -> list[str]:
@@ -34,6 +36,16 @@ def _hash_of(words: int, name: str) -> str:
 def _bucket(name: str, hash_: str) -> list[str]:
     """``%name`` is the pointer to the bucket of ``hash_``, ``%name.b`` its number."""
     return [f"%{name}.b = lshr i64 {hash_}, %shift", *_bucket_at(name, f"%{name}.b")]
+
+
+def _meta(name: str, number: str, words: int) -> list[str]:
+    """``%name``: the last word of record ``number``."""
+    return [
+        f"%{name}.first = mul i64 {number}, {words + 1}",
+        f"%{name}.last = add i64 %{name}.first, {words}",
+        f"%{name}.p = getelementptr i64, ptr %out, i64 %{name}.last",
+        f"%{name} = load i64, ptr %{name}.p",
+    ]
 
 
 def _bucket_at(name: str, number: str) -> list[str]:
@@ -128,21 +140,26 @@ def _table_arguments() -> list[str]:
 
 
 def guess_text(words: int) -> str:
-    """``guess(ctx)``: for each record the state it probably is, plus one, or 0; that state's memory is prefetched."""
+    """``guess(ctx, out, first, end, count)``: for records first..end-1 of ``count`` the state it probably is, plus one,
+    or 0; that state's memory is prefetched, and so are the buckets of the next tile."""
     lines = [
-        "define internal void @guess(ptr noalias %ctx, ptr noalias %out, i64 %count) {",
+        "define internal void @guess(ptr noalias %ctx, ptr noalias %out, i64 %first, i64 %end, i64 %count) {",
         "entry:",
         *_table_arguments(),
+        "%final = sub i64 %count, 1",
         "br label %head",
         "head:",
-        "%j = phi i64 [ 0, %entry ], [ %j.next, %body ]",
-        "%more = icmp ult i64 %j, %count",
+        "%j = phi i64 [ %first, %entry ], [ %j.next, %body ]",
+        "%more = icmp ult i64 %j, %end",
         "br i1 %more, label %body, label %exit",
         "body:",
-        f"%first = mul i64 %j, {words + 1}",
-        f"%last = add i64 %first, {words}",
-        "%meta.p = getelementptr i64, ptr %out, i64 %last",
-        "%meta = load i64, ptr %meta.p",
+        f"%far = add i64 %j, {TILE}",
+        "%far.in = icmp ult i64 %far, %count",
+        "%far.j = select i1 %far.in, i64 %far, i64 %final",
+        *_meta("far.meta", "%far.j", words),
+        *_bucket("far.bucket", "%far.meta"),
+        "call void @llvm.prefetch.p0(ptr %far.bucket, i32 1, i32 3, i32 1)",
+        *_meta("meta", "%j", words),
         *_bucket("bucket", "%meta"),
         *_want("want", "%meta"),
         *_lanes("l", "%bucket", "%want"),
@@ -197,7 +214,7 @@ def table_text(words: int, insert: bool) -> str:
         ]
         known = ["br label %next"]
         merge = ["%n2 = phi i64 [ %n, %guessed ], [ %n, %known ], [ %n.next, %add ], [ %n, %drop ]"]
-        exit_ = ["store i64 %n, ptr %n0.slot"]
+        exit_ = ["store i64 %t.n, ptr %n0.slot"]
     else:
         absent = ["store i32 -1, ptr %answer", "br label %next"]
         known = ["%index.32 = trunc i64 %index to i32", "store i32 %index.32, ptr %answer", "br label %next"]
@@ -207,16 +224,38 @@ def table_text(words: int, insert: bool) -> str:
     lines = [
         f"define void @{name}(ptr noalias %ctx, ptr noalias %out, i64 %count) {{",
         "entry:",
-        "call void @guess(ptr %ctx, ptr %out, i64 %count)",
         *_table_arguments(),
         *c.load("n0", c.COUNT),
         *c.load("limit", c.LIMIT),
+        f"%few = icmp ult i64 %count, {TILE}",
+        f"%warm = select i1 %few, i64 %count, i64 {TILE}",
+        "br label %warm.head",
+        "warm.head:",
+        "%p = phi i64 [ 0, %entry ], [ %p.next, %warm.body ]",
+        "%p.more = icmp ult i64 %p, %warm",
+        "br i1 %p.more, label %warm.body, label %tile",
+        "warm.body:",
+        *_meta("p.meta", "%p", words),
+        *_bucket("p.bucket", "%p.meta"),
+        "call void @llvm.prefetch.p0(ptr %p.bucket, i32 1, i32 3, i32 1)",
+        "%p.next = add i64 %p, 1",
+        "br label %warm.head",
+        "tile:",
+        "%t = phi i64 [ 0, %warm.head ], [ %t.end, %head ]",
+        "%t.n = phi i64 [ %n0, %warm.head ], [ %n, %head ]",
+        "%t.more = icmp ult i64 %t, %count",
+        "br i1 %t.more, label %tile.begin, label %exit",
+        "tile.begin:",
+        f"%t.far = add i64 %t, {TILE}",
+        "%t.in = icmp ult i64 %t.far, %count",
+        "%t.end = select i1 %t.in, i64 %t.far, i64 %count",
+        "call void @guess(ptr %ctx, ptr %out, i64 %t, i64 %t.end, i64 %count)",
         "br label %head",
         "head:",
-        "%j = phi i64 [ 0, %entry ], [ %j.next, %next ]",
-        "%n = phi i64 [ %n0, %entry ], [ %n2, %next ]",
-        "%more = icmp ult i64 %j, %count",
-        "br i1 %more, label %body, label %exit",
+        "%j = phi i64 [ %t, %tile.begin ], [ %j.next, %next ]",
+        "%n = phi i64 [ %t.n, %tile.begin ], [ %n2, %next ]",
+        "%more = icmp ult i64 %j, %t.end",
+        "br i1 %more, label %body, label %tile",
         "body:",
         f"%first = mul i64 %j, {words + 1}",
         "%record = getelementptr i64, ptr %out, i64 %first",

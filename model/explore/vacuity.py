@@ -1,7 +1,8 @@
 """Explores mutants of a machine until each property is broken by one, or all were tried.
 
 Mutants that touch what an unbroken property speaks of come first, in turn of the actions, and of one action's those
-that break most. A mutant is explored for the unbroken properties only, and not much farther than the machine itself.
+that break most. What no single fault breaks may be held twice, so at last two conjuncts of a guard are dropped
+together. A mutant is explored for the unbroken properties only, and not much farther than the machine itself.
 """
 
 from __future__ import annotations
@@ -13,17 +14,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from model.explore.distinct import Packed, distinct
+from model.explore.distinct import distinct
 from model.explore.explorer import Exploration
 from model.language import Const, Expr, Machine, Property, PropertyKind, Read, SpecError
-from model.language.generic_mutants import GenericMutant, generic_mutants
+from model.language.generic_mutants import GenericMutant, generic_mutants, paired_guards
 from model.language.mutation import mutated
 from model.language.walking import walk
 from model.vacuity import Broken, Vacuity
 from model.verdict import Outcome, Verdict
 
 _DEADLOCK = "deadlock_free"
-_TIMES, _MORE = 4, 1_000
+_TIMES, _MORE = 4, 50_000
 
 
 def with_vacuity(
@@ -59,20 +60,24 @@ def vacuity(
     """What the mutants break of the properties that hold in ``verdict``; see `with_vacuity`."""
     started = time.perf_counter()
     machine = build()
-    every = generic_mutants(machine)
-    states = _states(
-        Exploration(build(), max_states=verdict.coverage.distinct_states, threads=threads, any_traces=True)
-    )
+    singles, pairs = generic_mutants(machine), paired_guards(machine)
     asked = _asked(machine, verdict)
+    most_states = _TIMES * verdict.coverage.distinct_states + _MORE
+    states = _states(Exploration(machine, max_states=most_states, threads=threads, any_traces=True)) if asked else None
     speaks = {p.name: _variables(p) for p in machine.properties}
     speaks[_DEADLOCK] = frozenset(v.name for v in machine.variables)
     left = list(asked)
-    pending = list(enumerate(every))
+    pending = list(enumerate(singles))
+    mutants = len(singles)
     taken = Counter[str]()
     broken: dict[str, Broken] = {}
     unchanged: list[str] = []
-    tried, budget = 0, None
-    while left and pending:
+    tried, budget, paired = 0, None, False
+    while left and (pending or pairs):
+        if not pending:
+            pending, pairs = list(enumerate(pairs)), ()
+            mutants += len(pending)
+            paired = True
         if time_limit is not None and time.perf_counter() - started > time_limit:
             budget = f"time limit of {time_limit:g} s ran out"
             break
@@ -81,7 +86,7 @@ def vacuity(
         pending.remove(chosen)
         mutant = chosen[1]
         taken[mutant.edit.action] += 1
-        exploration = _explored(build, mutant, left, verdict.coverage.distinct_states, threads)
+        exploration = _explored(build, mutant, left, most_states, threads)
         if exploration is None:
             continue
         tried += 1
@@ -91,13 +96,13 @@ def vacuity(
             trace = told[name].trace
             broken[name] = Broken(name, mutant.edit.what, None if trace is None else len(trace))
             left.remove(name)
-        if not breaks and _steps(told) == _steps(verdict) and np.array_equal(_states(exploration), states):
+        if not breaks and not paired and _steps(told) == _steps(verdict) and _states(exploration) == states:
             unchanged.append(mutant.edit.what)
         if progress is not None:
             progress(tried, len(left))
     names = [p.name for p in verdict.properties if p.name in speaks]
     return Vacuity(
-        len(every),
+        mutants,
         tried,
         tuple(broken[name] for name in asked if name in broken),
         () if budget is not None else tuple(left),
@@ -131,13 +136,13 @@ def _rank(
 
 
 def _explored(
-    build: Callable[[], Machine], mutant: GenericMutant, left: list[str], states: int, threads: int | None
+    build: Callable[[], Machine], mutant: GenericMutant, left: list[str], most_states: int, threads: int | None
 ) -> Exploration | None:
     """The mutant, explored for the properties ``left``; None if it is no spec."""
     try:
         machine = mutated(build, mutant.edit)
         machine.properties = [p for p in machine.properties if p.name in left]
-        return Exploration(machine, max_states=_TIMES * states + _MORE, threads=threads, any_traces=True)
+        return Exploration(machine, max_states=most_states, threads=threads, any_traces=True)
     except SpecError:
         return None
 
@@ -154,9 +159,9 @@ def _steps(verdict: Verdict) -> tuple[bool, dict[str, int]]:
     return verdict.coverage.complete, dict(verdict.coverage.actions)
 
 
-def _states(exploration: Exploration) -> Packed:
-    """All states in an order that depends on nothing but which they are."""
-    return distinct(np.concatenate([shard.states for shard in exploration.search.shards]))
+def _states(exploration: Exploration) -> bytes:
+    """All packed states in an order that depends on nothing but which they are."""
+    return distinct(np.concatenate([shard.states for shard in exploration.search.shards])).tobytes()
 
 
 __all__ = ["vacuity", "with_vacuity"]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import linecache
 import os
 import sys
 import sysconfig
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FrameType, TracebackType
@@ -63,9 +65,22 @@ def line_of(frame: FrameType) -> Location:
     return Location(frame.f_code.co_filename, frame.f_lineno)
 
 
+_standing: list[Location] = []
+
+
+@contextlib.contextmanager
+def standing_at(at: Location) -> Iterator[None]:
+    """What is built inside belongs to line ``at``: writes that are put together at the end of a body."""
+    _standing.append(at)
+    try:
+        yield
+    finally:
+        _standing.pop()
+
+
 def where() -> Location:
     """The innermost line outside the language package: the user's line that is being executed."""
-    return line_of(sys._getframe(1))
+    return _standing[-1] if _standing else line_of(sys._getframe(1))
 
 
 def definition(code: CodeType) -> Location:

@@ -2,12 +2,14 @@
 
 A conjunct of a guard is dropped, a write is dropped or made whatever its ``when`` says, the branches of an ``ite`` are
 swapped, a comparison is off by one, a member of an enum or a number is another, an action never fires. Each is an edit
-of one action at one place; the place is a number, so that the edit finds it again when the spec is built anew.
+of one action at one place; the place is a number, so that the edit finds it again when the spec is built anew. Where
+two conjuncts hold the same thing, neither is missed alone: `paired_guards` drops two.
 """
 
 from __future__ import annotations
 
 import enum
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -38,6 +40,7 @@ class Fault(enum.Enum):
 
 
 _ORDER = list(Fault)
+_Place = tuple[int, "Path"]
 _OFF_BY_ONE = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 
 
@@ -60,12 +63,30 @@ def generic_mutants(machine: Machine) -> tuple[GenericMutant, ...]:
     return tuple(mutant for action in machine.actions for mutant in _of(action))
 
 
+def paired_guards(machine: Machine) -> tuple[GenericMutant, ...]:
+    """Two conjuncts of one action's guard dropped together, for each two of an action."""
+    found: list[GenericMutant] = []
+    for action in machine.actions:
+        for (one, first), (two, second) in itertools.combinations(_conjuncts_of(action), 2):
+            what = f"{action.name} without the guards {_text(first)} and {_text(second)} ({first.at})"
+            change = _without_conjuncts(frozenset((one, two)))
+            found.append(GenericMutant(Edit(action.name, what, change), Fault.GUARD, _written(action)))
+    return tuple(found)
+
+
+def _written(action: Action) -> frozenset[str]:
+    return frozenset(u.variable.name for u in action.updates)
+
+
+def _conjuncts_of(action: Action) -> list[tuple[_Place, Expr]]:
+    return [((n, path), part) for n, guard in enumerate(action.guards) for path, part in conjuncts(guard.condition)]
+
+
 def _of(action: Action) -> Iterator[GenericMutant]:
-    writes = frozenset(u.variable.name for u in action.updates)
-    for number, guard in enumerate(action.guards):
-        for path, part in conjuncts(guard.condition):
-            what = f"{action.name} without the guard {_text(part)} ({part.at})"
-            yield GenericMutant(Edit(action.name, what, _without_conjunct(number, path)), Fault.GUARD, writes)
+    writes = _written(action)
+    for place, part in _conjuncts_of(action):
+        what = f"{action.name} without the guard {_text(part)} ({part.at})"
+        yield GenericMutant(Edit(action.name, what, _without_conjuncts(frozenset((place,)))), Fault.GUARD, writes)
     for number, update in enumerate(action.updates):
         what = f"{action.name} does not write {update.variable.name} ({update.at})"
         yield GenericMutant(
@@ -160,12 +181,16 @@ def replaced(expr: Expr, path: Path, change: Callable[[Expr], Expr]) -> Expr:
 # ---- the edits
 
 
-def _without_conjunct(number: int, path: Path) -> Callable[[Action], Action]:
+def _without_conjuncts(dropped: frozenset[_Place]) -> Callable[[Action], Action]:
     def change(old: Action) -> Action:
-        guard = old.guards[number]
-        left = tuple(part for each, part in conjuncts(guard.condition) if each != path)
-        new = (Guard(conjunction(left), guard.at),) if left else ()
-        return replace(old, guards=(*old.guards[:number], *new, *old.guards[number + 1 :]))
+        guards: list[Guard] = []
+        for number, guard in enumerate(old.guards):
+            left = tuple(part for path, part in conjuncts(guard.condition) if (number, path) not in dropped)
+            if all(place[0] != number for place in dropped):
+                guards.append(guard)
+            elif left:
+                guards.append(Guard(conjunction(left), guard.at))
+        return replace(old, guards=tuple(guards))
 
     return change
 
@@ -224,4 +249,4 @@ def _text(expr: Expr) -> str:
     return text[1:-1] if isinstance(expr, Op) and len(expr.args) == 2 else text
 
 
-__all__ = ["Fault", "GenericMutant", "conjuncts", "generic_mutants", "places", "replaced"]
+__all__ = ["Fault", "GenericMutant", "conjuncts", "generic_mutants", "paired_guards", "places", "replaced"]

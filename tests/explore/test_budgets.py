@@ -8,13 +8,15 @@ from itertools import pairwise
 import pytest
 
 from model import semantics
-from model.explore import Exploration, Progress, explore
+from model.explore import Exploration, Progress, explore, search
 from model.explore.lower import lower
 from model.explore.native import Native
 from model.explore.search import Limits, Search
 from model.language import Expr, Machine, require
 from model.verdict import Outcome, Verdict
 from specs.gang import gang
+from specs.loading import load_spec
+from specs.registry import SHIPPED
 
 SMALL = {"apps": 2, "size": 3, "nodes": 2, "capacity": 2, "quota": 4}
 
@@ -138,7 +140,7 @@ def test_possible_needs_memory_too() -> None:
     machine = line(10_000)
     whole = Exploration(machine)
     assert whole.verdict["arriving"].outcome is Outcome.HOLDS
-    verdict = Exploration(machine, max_memory=whole.search.peak_memory + 1000).verdict
+    verdict = Exploration(machine, max_memory=whole.search.peak_memory + 50_000).verdict
     assert verdict.coverage.complete
     assert verdict["arrives"].outcome is Outcome.HOLDS
     assert verdict["arriving"].outcome is Outcome.UNKNOWN
@@ -218,3 +220,16 @@ def test_the_number_of_threads_changes_nothing(budget: dict[str, int]) -> None:
         assert shape(other.verdict) == shape(one.verdict)
         assert (other.states == one.states).all()
         assert (other.distances == one.distances).all()
+
+
+@pytest.mark.parametrize("name", list(SHIPPED))
+@pytest.mark.parametrize("symmetry", [False, True])
+def test_two_threads_on_every_shipped_spec(name: str, symmetry: bool) -> None:
+    """With a batch for each level, however small, so that both threads have a part in all of it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search, "_ALONE", 0)
+        two = Exploration(load_spec(name, ()), threads=2, symmetry=symmetry)
+    one = Exploration(load_spec(name, ()), threads=1, symmetry=symmetry)
+    assert shape(two.verdict) == shape(one.verdict)
+    assert (two.states == one.states).all()
+    assert (two.distances == one.distances).all()

@@ -15,7 +15,7 @@ from model.explore.lower import lower
 from model.explore.memory import Array
 from model.explore.native import Kernels, kernels
 from model.explore.shard import Shard
-from model.explore.table import BUCKET
+from model.explore.table import BUCKET, TILE
 from model.language import Machine
 
 ROOM = 64
@@ -45,7 +45,6 @@ class Table:
             self.shard.table.address,
             self.shard.bits,
         )
-        words[c.TABLES] = words[c.TABLE]
 
     def records(self, states: NDArray[np.uint64]) -> NDArray[np.uint64]:
         block = self.shard.block
@@ -101,7 +100,7 @@ def test_it_is_a_set_that_keeps_the_order(words: int, collide: bool, data: st.Da
     assert table.find(others) == [-1] * len(others)
 
 
-@pytest.mark.parametrize("words", [1, 2, 3])
+@pytest.mark.parametrize("words", [1, 2, 3, 4, 5, 6])
 @pytest.mark.parametrize("extra", [-1, 0, 1])
 def test_all_states_colliding_over_bucket_boundaries(words: int, extra: int) -> None:
     count = 5 * BUCKET + extra
@@ -162,3 +161,31 @@ def test_slots_keep_bits_of_the_hash_beside_the_number() -> None:
     assert sorted((entries & 0xFFF).tolist()) == list(range(1, 2001))
     # Twenty bits of hash: they spread.
     assert len(set((entries >> 12).tolist())) > 1900
+
+
+@pytest.mark.parametrize("words", [1, 2, 3, 4, 5, 6])
+@pytest.mark.parametrize("count", [TILE - 1, TILE, TILE + 1, 2 * TILE, 2 * TILE + 1])
+def test_batches_at_the_boundaries_of_tiles(words: int, count: int) -> None:
+    """Records are taken in tiles: a state that is twice in one, or in two neighbouring ones, is one state."""
+    table = Table(words, bits=9, room=4 * TILE)
+    states = [(2**64 - 1 - i % (count - 1), *[i % (count - 1)] * (words - 1)) for i in range(count)]
+    table.insert([*states, *states[::-1]])
+    wanted = list(dict.fromkeys(states))
+    assert len(wanted) == count - 1
+    assert table.states == wanted
+    assert table.find(states) == [wanted.index(s) for s in states]
+
+
+@pytest.mark.parametrize("words", [1, 2, 6])
+@pytest.mark.parametrize("past", [-1, 0, 1])
+def test_growth_of_a_table_filled_to_where_it_should_grow(words: int, past: int) -> None:
+    bits = 8
+    table = Table(words, bits=bits)
+    count = table.shard.limit_of_table + past
+    states = [(i * 0x9E3779B97F4A7C15 % 2**64, *[i] * (words - 1)) for i in range(count)]
+    table.insert(states)
+    table.grow(bits + 1)
+    table.insert(states[::-1])
+    assert table.states == states
+    assert table.find(states) == list(range(count))
+    assert np.count_nonzero(np.frombuffer(table.shard.table._map, np.uint32)) == count

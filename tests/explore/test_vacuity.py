@@ -12,7 +12,7 @@ import pytest
 from model.explore import explore
 from model.explore.vacuity import vacuity, with_vacuity
 from model.language import Expr, Machine, Sort, all_, implies, require, sum_
-from model.language.generic_mutants import generic_mutants
+from model.language.generic_mutants import generic_mutants, paired_guards
 from model.language.mutation import mutated
 from model.semantics import explore as slowly
 from model.vacuity import Vacuity
@@ -84,7 +84,7 @@ def test_a_property_that_no_mutant_breaks_is_vacuous() -> None:
     told = verdict["always_true"]
     assert told.outcome is Outcome.VACUOUS
     assert told.how == f"all {plain.coverage.distinct_states} states; none of {found.tried} mutants breaks it"
-    assert found.mutants == len(generic_mutants(jobs()))
+    assert found.mutants == len(generic_mutants(jobs())) + len(paired_guards(jobs()))
     assert found.tried > found.mutants // 2
 
 
@@ -143,6 +143,34 @@ def test_a_time_limit_leaves_properties_undecided() -> None:
     assert verdict.vacuity.unbroken == ()
     assert verdict.outcome is Outcome.UNKNOWN
     assert verdict["always_true"].outcome is Outcome.HOLDS
+
+
+def test_what_two_guards_hold_is_not_vacuous() -> None:
+    def build() -> Machine:
+        m = Machine("twice")
+        x = m.scalar("x", range(9), init=0)
+
+        @m.action
+        def up() -> None:
+            require(x < 4, x != 4)
+            x.next += 1
+
+        @m.always
+        def small() -> Expr:
+            return x < 5
+
+        @m.terminal
+        def full() -> Expr:
+            return x >= 4
+
+        return m
+
+    verdict = with_vacuity(build, explore(build()))
+    assert verdict.outcome is Outcome.HOLDS
+    assert verdict.vacuity is not None
+    (small,) = [b for b in verdict.vacuity.broken if b.property == "small"]
+    assert small.mutant.startswith("up without the guards x < 4 and x != 4 (")
+    assert small.trace_length == 5
 
 
 def test_what_does_not_hold_is_not_asked() -> None:

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from model.language import Expr, Machine, Sort, SpecError, all_, ite, require, sum_, when
-from model.language.generic_mutants import Fault, GenericMutant, generic_mutants, places, replaced
+from model.language.generic_mutants import Fault, GenericMutant, generic_mutants, paired_guards, places, replaced
 from model.language.mutation import mutated
 from model.semantics import explore
 from specs.registry import SHIPPED, spec_function
@@ -117,6 +117,11 @@ def test_a_whole_guard_and_a_write_are_dropped() -> None:
     assert texts(mutated(one_of_each, found(Fault.GUARD, "sum_").edit)) == (PLAIN[0][:1], PLAIN[1])
     assert texts(mutated(one_of_each, found(Fault.UPDATE, "does not write phase").edit)) == (PLAIN[0], PLAIN[1][1:])
     assert explore(mutated(one_of_each, found(Fault.NEVER, "").edit)).fired == {"act": 0}
+
+
+def test_two_conjuncts_are_dropped_together() -> None:
+    told = [texts(mutated(one_of_each, m.edit))[0] for m in paired_guards(one_of_each())]
+    assert told == [PLAIN[0][1:], ["(held[j] < 2)"], ["(phase[j] == Phase.WAITING)"]]
 
 
 def test_what_they_touch_and_where_they_are() -> None:

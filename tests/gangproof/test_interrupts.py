@@ -1,0 +1,153 @@
+"""``gangproof check`` under real signals: what is said, what is left, and that ``--resume`` ends as if nothing had
+happened."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from gangproof import cli
+from model.explore import Exploration
+from specs.loading import load_spec
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+COMMAND = [sys.executable, "-m", "gangproof.cli", "check"]
+LARGE = ["gang", "apps=5", "size=2", "nodes=3", "capacity=4", "quota=8"]
+MEDIUM = ["gang", "apps=5", "size=3", "nodes=2", "capacity=4", "quota=8"]
+
+
+def start(directory: Path, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*COMMAND, *arguments],
+        cwd=directory,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def run(directory: Path, *arguments: str) -> tuple[int, str, str]:
+    process = start(directory, *arguments)
+    out, err = process.communicate(timeout=120)
+    return process.returncode, out, err
+
+
+def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + 60
+    while not path.exists() and process.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_leaves_a_checkpoint(tmp_path: Path, number: signal.Signals) -> None:
+    mark = tmp_path / "mark"
+    process = start(tmp_path, *LARGE, "--json", "--checkpoint", "mark", "--checkpoint-every", "0.2")
+    wait_for(mark, process)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    found = json.loads(out)
+    assert process.returncode == 3
+    assert (found["verdict"], found["budget"], found["checkpoint"]) == ("unknown", "interrupted", "mark")
+    assert 0 < found["distinct_states"] < 8_180_824
+    size = mark.stat().st_size
+    command = f"gangproof check {' '.join(LARGE)} --checkpoint-every 0.2 --json --resume mark"
+    assert err == f"checkpoint of {size:,} bytes: mark\nto go on: {command}\n"
+    assert [p.name for p in tmp_path.iterdir()] == ["mark"]
+
+
+SPEC = """
+from pathlib import Path
+from specs.gang import gang
+
+def large():
+    Path("started").touch()
+    return gang(apps=5, size=2, nodes=3, capacity=4, quota=8)
+"""
+
+
+def test_without_a_name_it_lies_in_the_working_directory_and_is_resumed(tmp_path: Path) -> None:
+    (tmp_path / "spec.py").write_text(SPEC)
+    process = start(tmp_path, "spec.py:large")
+    wait_for(tmp_path / "started", process)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert "UNKNOWN: interrupted" in out
+    assert all(len(line) <= 80 for line in out.splitlines())
+    assert err.endswith("to go on: gangproof check spec.py:large --resume gang.checkpoint\n")
+    status, out, err = run(tmp_path, "spec.py:large", "--json", "--resume", "gang.checkpoint")
+    found = json.loads(out)
+    assert (status, err, found["checkpoint"]) == (0, "", None)
+    assert (found["distinct_states"], found["transitions"], found["depth"]) == (8_180_824, 53_149_730, 30)
+
+
+def test_kill_in_the_middle_never_leaves_an_unreadable_one(tmp_path: Path) -> None:
+    """The file is written over and over; whenever the process is killed, what is there is whole."""
+    path = tmp_path / "run"
+    for round_ in range(4):
+        process = start(tmp_path, *MEDIUM, "--checkpoint", "run", "--checkpoint-every", "0.0001")
+        wait_for(path, process)
+        part = tmp_path / "run.part"
+        # Right after a new one was begun, at different moments.
+        deadline = time.monotonic() + 5
+        while not part.exists() and process.poll() is None and time.monotonic() < deadline:
+            pass
+        time.sleep(0.0005 * round_)
+        process.kill()
+        process.communicate()
+        verdict = Exploration(load_spec("gang", MEDIUM[1:]), resume=path).verdict
+        assert (verdict.coverage.distinct_states, verdict.coverage.transitions) == (939_194, 5_192_755)
+
+
+def test_mistakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text").write_text("hello")
+    for arguments, said in [
+        (["--resume", "none"], "the checkpoint none cannot be read: No such file or directory"),
+        (["--resume", "text"], "text is not a checkpoint of gangproof"),
+        (["--checkpoint", "text"], "text exists and is not a checkpoint; it is not overwritten, name another file"),
+        (["--checkpoint", "no/where"], "the checkpoint no/where cannot be written: there is no directory no"),
+        (["--spill", "nowhere"], "states cannot be moved to nowhere: No such file or directory"),
+    ]:
+        assert cli.run(["check", "gang", *arguments]) == 2
+        assert capsys.readouterr() == ("", f"error: {said}\n")
+    assert cli.run(["check", "gang", "--checkpoint-every", "5"]) == 2
+    assert "--checkpoint-every needs --checkpoint, which says where" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
+def test_a_directory_that_nothing_may_be_written_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tmp_path.chmod(0o500)
+    monkeypatch.chdir(tmp_path)
+    assert cli.run(["check", "gang", "--checkpoint", "run"]) == 2
+    assert "cannot be written: no permission in" in capsys.readouterr().err
+
+
+def test_a_budget_leaves_a_checkpoint_where_one_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    spec = ["check", "gang", "apps=3", "nodes=2"]
+    assert cli.run([*spec, "--max-states", "100"]) == 3
+    assert list(tmp_path.iterdir()) == []
+    assert cli.run([*spec, "--max-states", "100", "--checkpoint", "run"]) == 3
+    _, err = capsys.readouterr()
+    assert err.endswith("\nto go on: gangproof check gang apps=3 nodes=2 --resume run\n")
+    assert cli.run([*spec, "--json"]) == 0
+    whole = json.loads(capsys.readouterr().out)
+    assert cli.run([*spec, "--json", "--resume", "run"]) == 0
+    again = json.loads(capsys.readouterr().out)
+    for key in ("verdict", "properties", "distinct_states", "transitions", "depth", "actions", "trace"):
+        assert again[key] == whole[key]
