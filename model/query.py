@@ -4,7 +4,8 @@ The text is a Python expression, read but never executed: of Python's syntax onl
 
     values       variables and constants of the spec, indexed by element names (quoted if they are no identifiers);
                  integers, true, false, members of the spec's enums (RUNNING, or AppState.RUNNING)
-    operators    + - * // %   == != < <= > >= (also in chains)   in (A, B), not in   and or not & | ~   x if c else y
+    operators    + - * // %   == != < <= > >= (also in chains)   and or not & | ~   x if c else y
+                 in (A, B), in SET, not in
     functions    all any count sum min max (... for a in App), implies(p, q), ite(c, x, y)
 
 It is read into the expressions of `model.language`, so every engine can ask it.
@@ -72,49 +73,20 @@ def read_condition(machine: Machine, text: str) -> Query:
 
 def read_query(machine: Machine, text: str) -> Query:
     """``text`` as an expression over states. QueryError if it is none."""
-    return _query(machine, text, _parsed(text))
+    return _query(machine, text, parsed(text))
 
 
 def read_queries(machine: Machine, text: str) -> list[Query]:
     """Expressions with commas between them."""
-    tree = _parsed(text)
+    tree = parsed(text)
     parts = tree.elts if isinstance(tree, ast.Tuple) else [tree]
     if not parts:
         raise QueryError("expected an expression, found nothing")
     return [_query(machine, ast.get_source_segment(text.strip(), part) or text, part) for part in parts]
 
 
-def read_call(machine: Machine, text: str) -> tuple[str, tuple[str, ...]]:
-    """``allocate(app1, node2)`` as the action's name and its arguments as people write them.
-
-    QueryError where the machine has no such action, or the text is no call.
-    """
-    tree = _parsed(text)
-    name, arguments = (tree.func, tree.args) if isinstance(tree, ast.Call) else (tree, [])
-    if not isinstance(name, ast.Name) or (isinstance(tree, ast.Call) and tree.keywords):
-        raise QueryError(f"{text!r}: expected an action with its arguments, as in allocate(app1, node2)")
-    if all(a.name != name.id for a in machine.actions):
-        known = ", ".join(a.name for a in machine.actions)
-        raise QueryError(f"{text!r}: {machine.name} has no action {name.id}; it has {known}")
-    return name.id, tuple(_word(text, a) for a in arguments)
-
-
-def _word(text: str, node: ast.expr) -> str:
-    match node:
-        case ast.Name(id=word):
-            return word
-        case ast.Constant(value=bool() as value):
-            return str(value).lower()
-        case ast.Constant(value=str() | int() as value):
-            return str(value)
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as value)):
-            return str(-value)
-        case ast.Attribute(attr=member):
-            return member
-    raise QueryError(f"{text!r}: an argument is an element, a member, a number, true or false")
-
-
-def _parsed(text: str) -> ast.expr:
+def parsed(text: str) -> ast.expr:
+    """The tree of ``text``, which is not executed. QueryError if it is none."""
     if len(text) > _MOST_CHARACTERS:
         raise QueryError(f"an expression has at most {_MOST_CHARACTERS:,} characters, found {len(text):,}")
     try:
@@ -156,6 +128,8 @@ class _Reader:
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self._variables: dict[str, VariableBase | Table[object]] = {v.name: v for v in machine.variables}
+        # A field of a record is shown as pod.phase, its variable is pod_phase: both are understood.
+        self._variables |= {v.label: v for v in machine.variables}
         self._variables |= {t.name: t for t in machine.tables}
         domains = [v.domain for v in machine.variables] + [s.domain for a in machine.actions for s in a.choices]
         kinds = [kind for d in domains if isinstance(kind := domain_type(d), EnumType)]
@@ -222,8 +196,10 @@ class _Reader:
                 return self._name(name, scope)
             case ast.Attribute(value=ast.Name(id=owner), attr=member) if owner in self._enums:
                 return self.settled(_Word(member), self._enums[owner])
-            case ast.Subscript(value=ast.Name(id=name), slice=index):
-                return self._cell(name, index, scope)
+            case ast.Attribute() if (name := ast.unparse(node)) in self._variables:
+                return self._name(name, scope)
+            case ast.Subscript(value=ast.Name() | ast.Attribute() as value, slice=index):
+                return self._cell(ast.unparse(value), _listed(index), scope)
             case ast.BinOp(left=left, op=op, right=right):
                 return self._binary(op, left, right, scope)
             case ast.BoolOp(op=op, values=values):
@@ -265,12 +241,11 @@ class _Reader:
             raise QueryError(f"{name} is indexed by {_sorts(variable.sorts)}; write {name}[...]")
         return _Word(name)
 
-    def _cell(self, name: str, index: ast.expr, scope: _Scope) -> Expr:
+    def _cell(self, name: str, given: list[ast.expr], scope: _Scope) -> Expr:
         variable = self._variables.get(name)
         if variable is None or isinstance(variable, Scalar):
             known = ", ".join(n for n, v in self._variables.items() if not isinstance(v, Scalar))
             raise QueryError(f"{name} is not indexed; what is indexed is {known or 'nothing'}")
-        given = index.elts if isinstance(index, ast.Tuple) else [index]
         if len(given) != len(variable.sorts):
             raise QueryError(f"{name} is indexed by {_sorts(variable.sorts)}, found {len(given)} indices")
         found = tuple(self._index(i, sort, scope) for i, sort in zip(given, variable.sorts, strict=True))
@@ -297,10 +272,7 @@ class _Reader:
         parts = []
         for op, right in zip(ops, others, strict=True):
             if isinstance(op, (ast.In, ast.NotIn)):
-                options = right.elts if isinstance(right, (ast.Tuple, ast.List, ast.Set)) else []
-                if not options:
-                    raise QueryError(f"after 'in' stands (A, B, ...), found {ast.unparse(right)}")
-                among = self._all("|", [compare("==", *self._pair(left, o, scope)) for o in options])
+                among = self._member(left, right, scope)
                 parts.append(among if isinstance(op, ast.In) else logic("~", among))
             elif type(op) in _COMPARISON:
                 parts.append(self._ordered(_COMPARISON[type(op)], *self._pair(left, right, scope)))
@@ -308,6 +280,16 @@ class _Reader:
                 raise QueryError("'is' has no meaning here; use ==")
             left = right
         return self._all("&", parts)
+
+    def _member(self, left: ast.expr, right: ast.expr, scope: _Scope) -> Expr:
+        """``left in right``: in a list, or in a set, which is a boolean variable with a place for each element."""
+        if isinstance(right, (ast.Tuple, ast.List, ast.Set)) and right.elts:
+            return self._all("|", [compare("==", *self._pair(left, o, scope)) for o in right.elts])
+        array, given = (right.value, _listed(right.slice)) if isinstance(right, ast.Subscript) else (right, [])
+        variable = self._variables.get(ast.unparse(array))
+        if isinstance(variable, VariableBase) and variable.sorts and variable.domain is bool:
+            return self._cell(ast.unparse(array), [*given, *_listed(left)], scope)
+        raise QueryError(f"after 'in' stands (A, B, ...) or a set, found {ast.unparse(right)}")
 
     def _ordered(self, op: str, a: Expr, b: Expr) -> Expr:
         for each in (a, b):
@@ -354,6 +336,11 @@ class _Reader:
         return Quantified(name, tuple(symbols), wanted(body, name))
 
 
+def _listed(index: ast.expr) -> list[ast.expr]:
+    """The parts of ``a, n``."""
+    return index.elts if isinstance(index, ast.Tuple) else [index]
+
+
 def _filtered(name: str, condition: Expr, body: Expr) -> Expr:
     match name:
         case "all":
@@ -381,4 +368,4 @@ def member(machine: Machine, query: Query, raw: int) -> int | bool | str:
     return bool(raw) if query.type == BOOL else raw
 
 
-__all__ = ["Query", "QueryError", "member", "read_call", "read_condition", "read_queries", "read_query"]
+__all__ = ["Query", "QueryError", "member", "parsed", "read_condition", "read_queries", "read_query"]

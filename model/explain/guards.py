@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from model.errors import QueryError
+from model.explain.calls import read_call
 from model.explain.wording import Wording
 from model.language import Const, Expr, Guard, Ite, Machine, Op, Quantified, Read, Symbol
 from model.language.walking import walk
-from model.query import read_call
 from model.semantics import Environment, Fault, Instance, Semantics, State
 from model.trace import Value, named_state, show
 

@@ -49,7 +49,7 @@ class Wording:
             case Symbol(uid=uid, name=name, domain=domain):
                 return (self._machine.show(domain, env[uid]) if uid in env else name), _ATOM
             case Read(variable=variable, indices=indices):
-                return self._indexed(variable.name, indices, env), _ATOM
+                return self._indexed(variable.label, indices, env), _ATOM
             case Lookup(table=table, indices=indices):
                 return self._indexed(table.name, indices, env), _ATOM
             case After(body=body):

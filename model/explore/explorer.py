@@ -21,7 +21,7 @@ from model.explore.possible import OutOfMemory, OutOfTime, first_stuck
 from model.explore.recover import Recovery
 from model.explore.saving import Saving
 from model.explore.search import INTERRUPTED, Limits, Occurrence, Progress, Search
-from model.explore.simplest import MOST_BEFORE_GOAL
+from model.explore.simplest import MOST_BEFORE_GOAL, MOST_STATES
 from model.explore.spill import Spill
 from model.explore.unseen import unseen
 from model.language import Machine, Property, PropertyKind
@@ -85,7 +85,8 @@ class Exploration:
     ``stop`` is asked often whether to end now, which is then told like a budget that ran out; ``saving`` keeps a
     checkpoint. ``resume``: a checkpoint to go on from, with any number of threads; counts, verdicts and traces are
     those of a run that was not interrupted. CheckpointError if it cannot be used. ``spill``: a directory for states
-    that memory has no room for; SpillError if it cannot be used.
+    that memory has no room for; SpillError if it cannot be used. ``any_traces``: a shortest trace is enough, it need
+    not be one that changes few cells.
     """
 
     def __init__(
@@ -103,6 +104,7 @@ class Exploration:
         saving: Saving | None = None,
         resume: Path | None = None,
         spill: Path | None = None,
+        any_traces: bool = False,
     ) -> None:
         for name, value in (("max_states", max_states), ("max_memory", max_memory), ("time_limit", time_limit)):
             if value is not None and value < 0:
@@ -120,7 +122,7 @@ class Exploration:
         if resume is not None:
             read(resume, self.search)
         self.search.run()
-        self._recovery = Recovery(self.search)
+        self._recovery = Recovery(self.search, 0 if any_traces else MOST_STATES)
         properties = tuple(map(self._property, machine.properties)) + tuple(
             self._universal(name, kind.value, kind, []) for name, kind in _BUILT_IN
         )

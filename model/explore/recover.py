@@ -10,8 +10,7 @@ import numpy as np
 from model.explore import context as c
 from model.explore.lower import Event
 from model.explore.search import Found, Occurrence, Search
-from model.explore.simplest import MOST_STATES, Simplest
-from model.explore.simplest import Run as SimpleRun
+from model.explore.simplest import MOST_STATES, SimpleRun, Simplest
 from model.explore.symmetry.lift import Lift, Run
 from model.semantics import Fault, Semantics, State
 from model.trace import Step, Trace, named_state
@@ -38,6 +37,8 @@ class Recovery:
         """
         if self._search.program.canonical is not None:
             found: SimpleRun | str = "canonical states say nothing of which cells a run changes"
+        elif not self._most_states:
+            found = "none was asked for"
         elif event is None:
             found = self._simplest.run_to(at.state)
         else:

@@ -37,7 +37,7 @@ Path = list[tuple[Found, int | None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class SimpleRun:
     """A run: its states, each with the instance that leads to it; ``last``: an instance that acts at the end.
 
     ``note`` says what was not looked for, None if this is a run that changes the fewest cells.
@@ -79,7 +79,7 @@ class Simplest:
         self._steps: Final = Steps(search)
         self._finder: Final = Finder(search, self._steps, self._changes)
 
-    def run(self, event: Event, first: Occurrence, most: int | None = None) -> Run | str:
+    def run(self, event: Event, first: Occurrence, most: int | None = None) -> SimpleRun | str:
         """A simple one of the shortest runs into ``event``, which occurred at ``first``; or why none is looked for.
 
         ``most``: look for none where more states than these would have to be expanded again.
@@ -92,7 +92,7 @@ class Simplest:
         except TooManyInstances:
             return "the steps that end one are of too many instances"
 
-    def run_to(self, state: Found) -> Run | str:
+    def run_to(self, state: Found) -> SimpleRun | str:
         """The same for the runs to one state."""
         refusal = self._take(Occurrence(state, None), self._spare)
         if refusal is not None:
@@ -114,7 +114,7 @@ class Simplest:
         self._spare -= price
         return None
 
-    def _through(self, endings: Endings) -> Run:
+    def _through(self, endings: Endings) -> SimpleRun:
         levels = self._backwards(endings)
         return _Forwards(self._search, self._steps, self._changes, levels).run(endings)
 
@@ -169,7 +169,7 @@ class _Forwards:
         self._levels: Final = levels
         self._spare = _MOST_LABELS
 
-    def run(self, endings: Endings) -> Run:
+    def run(self, endings: Endings) -> SimpleRun:
         """The run to one of the ``endings``."""
         first = self._steps.at_depth(0)
         left = self._levels[0].left
@@ -184,7 +184,7 @@ class _Forwards:
         else:
             best, last = self._last(labels, endings)
         note = None if self._spare >= 0 else "too many change as few cells to find the fewest different ones"
-        return Run(self._path(best), last, note)
+        return SimpleRun(self._path(best), last, note)
 
     def _next(self, labels: list[_Label], depth: int) -> list[_Label]:
         """The labels one step on, those that come first in order first."""
@@ -270,4 +270,4 @@ def _joined(marks: NDArray[np.uint64]) -> list[int]:
     return joined
 
 
-__all__ = ["MOST_STATES", "Run", "Simplest"]
+__all__ = ["MOST_STATES", "SimpleRun", "Simplest"]

@@ -63,7 +63,7 @@ def vacuity(
     singles, pairs = generic_mutants(machine), paired_guards(machine)
     asked = _asked(machine, verdict)
     most_states = _TIMES * verdict.coverage.distinct_states + _MORE
-    states = _states(Exploration(machine, max_states=most_states, threads=threads)) if asked else None
+    states = _states(Exploration(machine, max_states=most_states, threads=threads, any_traces=True)) if asked else None
     speaks = {p.name: _variables(p) for p in machine.properties}
     speaks[_DEADLOCK] = frozenset(v.name for v in machine.variables)
     left = list(asked)
@@ -142,7 +142,7 @@ def _explored(
     try:
         machine = mutated(build, mutant.edit)
         machine.properties = [p for p in machine.properties if p.name in left]
-        return Exploration(machine, max_states=most_states, threads=threads)
+        return Exploration(machine, max_states=most_states, threads=threads, any_traces=True)
     except SpecError:
         return None
 

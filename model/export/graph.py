@@ -22,7 +22,7 @@ from model.explore.native import Native
 from model.explore.search import Limits, Progress, Search
 from model.explore.steps import Batch, Numbers, Steps
 from model.export.columns import Columns
-from model.language import Machine
+from model.language import Machine, VariableBase
 from model.language.types import EnumType, domain_type
 from model.query import Query, member, read_query
 from model.semantics import Semantics
@@ -166,30 +166,31 @@ def without_repeats(graphs: Sequence[Merged]) -> list[Merged]:
 def life_cycles(machine: Machine) -> list[list[Query]]:
     """The default projections: for each entity its enum-valued variables; of a symmetric sort one entity is enough.
 
-    Scalars make one projection of their own. QueryError where no variable is enum-valued.
+    Scalars make one projection of their own; what a set or a channel consists of makes none. QueryError where no
+    variable is enum-valued.
     """
     found: dict[tuple[object, int], list[Query]] = {}
-    inside = {id(variable) for view in machine.views for variable in view.variables}  # slots of a channel
+    inside = {id(variable) for view in machine.views for variable in view.variables}
     for variable in machine.variables:
-        if not isinstance(domain_type(variable.domain), EnumType) or len(variable.sorts) > 1 or id(variable) in inside:
+        is_state = isinstance(domain_type(variable.domain), EnumType) and id(variable) not in inside
+        if not is_state or len(variable.sorts) > 1:
             continue
         sort = variable.sorts[0] if variable.sorts else None
         declared = None if sort is None else machine.sorts[sort]
         count = 1 if declared is None or declared.symmetric else declared.size
         for position in range(count):
-            found.setdefault((sort, position), []).append(_cell(machine, variable.name, position))
+            found.setdefault((sort, position), []).append(_cell(machine, variable, position))
     if not found:
         raise QueryError(f"{machine.name} has no enum-valued variable to merge states by; name expressions")
     return list(found.values())
 
 
-def _cell(machine: Machine, variable: str, position: int) -> Query:
-    (declared,) = [v for v in machine.variables if v.name == variable]
-    if not declared.sorts:
-        return read_query(machine, variable)
-    name = machine.sorts[declared.sorts[0]].names[position]
+def _cell(machine: Machine, variable: VariableBase, position: int) -> Query:
+    if not variable.sorts:
+        return read_query(machine, variable.label)
+    name = machine.sorts[variable.sorts[0]].names[position]
     plain = name.isidentifier() and not keyword.iskeyword(name)
-    return read_query(machine, f"{variable}[{name if plain else repr(name)}]")
+    return read_query(machine, f"{variable.label}[{name if plain else repr(name)}]")
 
 
 class _Merging:

@@ -10,10 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.errors import QueryError
+from model.explain.calls import read_call
 from model.explore import Exploration
 from model.export.columns import Columns
-from model.language import Machine, Sort, require
-from model.query import member, read_call, read_condition, read_queries, read_query
+from model.export.graph import life_cycles
+from model.language import Machine, Sort, record, require
+from model.query import member, read_condition, read_queries, read_query
 from model.semantics import Semantics
 
 
@@ -175,6 +177,59 @@ MACHINE = machine()
 def test_any_text_is_read_or_refused(text: str) -> None:
     with contextlib.suppress(QueryError):
         assert read_queries(MACHINE, text)
+
+
+def constructs() -> Machine:
+    """Sets and records, which are plain variables below."""
+    m = Machine("constructs")
+    m.sort(App, names=["app1", "app2"])
+    m.sort(Level, 2)
+    waiting = m.set("waiting", App)
+    m.set("seen", App, over=Level)
+    m.record("pod", App, record(phase=Phase, tries=range(3)), init={"phase": Phase.IDLE, "tries": 0})
+    m.record("total", None, record(tries=range(3)), init={"tries": 2})
+
+    @m.action
+    def wait(a: App) -> None:
+        waiting.add(a)
+
+    return m
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("app1 in waiting", False),
+        ("app1 not in waiting and waiting[app1] == false", True),
+        ("app1 in seen[level2]", False),
+        ("all(a not in seen[l] for a in App for l in Level)", True),
+        ("pod.phase[app1] == IDLE", True),
+        ("pod_phase[app2]", "IDLE"),
+        ("pod.tries[app1] + total.tries", 2),
+    ],
+)
+def test_sets_and_records(text: str, value: object) -> None:
+    m = constructs()
+    (state,) = Semantics(m).initial_states()
+    query = read_query(m, text)
+    assert member(m, query, Semantics(m).evaluate(query.expr, state, dict(query.elements))) == value
+    assert [q.text for p in life_cycles(m) for q in p] == ["pod.phase[app1]", "pod.phase[app2]"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("app1 in seen", "seen is indexed by [Level, App], found 1"),
+        ("level1 in waiting", "level1 is an element of Level, expected an element of App"),
+        ("app1 in pod.tries", "after 'in' stands (A, B, ...) or a set"),
+        ("pod.size[app1] == 1", "pod.size is not indexed"),
+        ("pod.phase == IDLE", "pod.phase is indexed by [App]"),
+    ],
+)
+def test_sets_and_records_misused(text: str, told: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        read_query(constructs(), text)
+    assert told in str(caught.value)
 
 
 def test_calls() -> None:

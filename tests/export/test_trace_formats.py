@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -17,6 +18,7 @@ from model.strategies import live_machines, machines
 from model.trace import Trace
 from specs.loading import load_spec
 
+CHANNELS = str(Path(__file__).resolve().parents[2] / "examples" / "async-interface" / "interface.py")
 SLOW_TO_DRAW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
 
@@ -76,7 +78,8 @@ def traces(machine: Machine) -> list[Trace]:
 
 
 @pytest.mark.parametrize(
-    "machine", [odd_names(), lasso(True), lasso(False), load_spec("yunikorn", ["queues=two_leaves"])]
+    "machine",
+    [odd_names(), lasso(True), lasso(False), load_spec("yunikorn", ["queues=two_leaves"]), load_spec(CHANNELS)],
 )
 def test_itf_reads_back(machine: Machine) -> None:
     found = traces(machine)
