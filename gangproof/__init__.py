@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from model.language import Machine
+    from model.simulation import Simulation
     from model.verdict import Verdict
     from reference.cluster import Cluster
     from reference.manifests import LoadResult
@@ -33,8 +34,28 @@ def check(spec: str | Machine | Callable[..., Machine], **parameters: Any) -> Ve
     if isinstance(spec, _Machine):
         if parameters:
             raise TypeError("a machine is built already; give the parameters to its spec function")
-        return explore(spec)
-    return explore(build_spec(spec, parameters))
+        return explore(spec, coverage=True)
+    return explore(build_spec(spec, parameters), coverage=True)
+
+
+def simulate(
+    spec: str | Machine | Callable[..., Machine],
+    *,
+    walks: int = 1_000,
+    steps: int = 100,
+    seed: int = 0,
+    time_limit: float | None = None,
+    **parameters: Any,
+) -> Simulation:
+    """Random walks over ``spec``, named as for `check`: see `model.explore.simulate`."""
+    from model.explore import simulate as _simulate
+    from model.language import Machine as _Machine
+    from specs.loading import build_spec
+
+    if isinstance(spec, _Machine) and parameters:
+        raise TypeError("a machine is built already; give the parameters to its spec function")
+    machine = spec if isinstance(spec, _Machine) else build_spec(spec, parameters)
+    return _simulate(machine, walks=walks, steps=steps, seed=seed, time_limit=time_limit)
 
 
 def load(*paths: str) -> LoadResult:
@@ -58,4 +79,4 @@ def place(cluster: Cluster, time_limit: float = 60.0) -> Solution:
     return solve(cluster, time_limit=time_limit)
 
 
-__all__ = ["check", "load", "place", "schedule"]
+__all__ = ["check", "load", "place", "schedule", "simulate"]

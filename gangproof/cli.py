@@ -24,6 +24,9 @@ INTERRUPTED = 130
 _COMMANDS = {
     "list": "what is shipped: specs, their parameters, actions, properties",
     "check": "explore every state of a spec",
+    "simulate": "random walks over a spec that is too big to explore",
+    "explain": "why a state is reachable, why an action is not enabled there",
+    "export": "the life cycles of a spec as a picture, for Graphviz or Mermaid",
     "schedule": "run a reference scheduler on a cluster",
     "place": "the optimal placement, with its bound",
     "compare": "greedy versus optimal, and the smallest input on which they differ",

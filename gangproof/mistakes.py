@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import click
 
-from model.errors import FileError
+from model.errors import FileError, GraphTooLarge, QueryError
 from model.language import SpecError
 from reference.errors import InputError
 from solver_placement.problem import ProblemTooLarge
 from specs.loading import SpecLoadError
 
-USER_MISTAKES: tuple[type[Exception], ...] = (FileError, InputError, ProblemTooLarge, SpecError, SpecLoadError)
+USER_MISTAKES: tuple[type[Exception], ...] = (
+    FileError,
+    GraphTooLarge,
+    InputError,
+    ProblemTooLarge,
+    QueryError,
+    SpecError,
+    SpecLoadError,
+)
 
 
 def known_policy(name: str) -> None:

@@ -29,14 +29,18 @@ class Bar:
 
     def update(self, progress: Progress) -> None:
         """Show ``progress`` if the last line is old enough."""
+        rate = progress.states / max(progress.seconds, 1e-9)
+        self.show(
+            f"{progress.states:,} states  {rate:,.0f}/s  depth {progress.depth}  "
+            f"queue {progress.queue:,}  {progress.memory_bytes / (1 << 20):,.0f} MB"
+        )
+
+    def show(self, line: str) -> None:
+        """Show ``line`` if the last one is old enough."""
         now = time.monotonic()
         if not self._active or now - self._shown < 0.2:
             return
         self._shown = now
         self._written = True
-        rate = progress.states / max(progress.seconds, 1e-9)
-        sys.stderr.write(
-            f"\r\x1b[K{progress.states:,} states  {rate:,.0f}/s  depth {progress.depth}  "
-            f"queue {progress.queue:,}  {progress.memory_bytes / (1 << 20):,.0f} MB"
-        )
+        sys.stderr.write(f"\r\x1b[K{line}")
         sys.stderr.flush()

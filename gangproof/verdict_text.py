@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gangproof.coverage_text import unseen_text, vacuity_text
 from gangproof.output import WIDTH, paragraph, table
 from model.language import Machine
 from model.verdict import Outcome, PropertyVerdict, Verdict
@@ -15,7 +16,7 @@ def verdict_text(machine: Machine, verdict: Verdict, shown: str | None = None) -
     parameters = " ".join(f"{k}={typed(v)}" for k, v in verdict.parameters.items())
     parts = [
         paragraph(f"{verdict.spec} {parameters}".strip(), indent="  "),
-        paragraph(_headline(verdict), indent="  "),
+        paragraph(headline(verdict), indent="  "),
         "",
         table(
             ["property", "kind", "verdict", "because"],
@@ -24,10 +25,12 @@ def verdict_text(machine: Machine, verdict: Verdict, shown: str | None = None) -
         "",
         table(["action", "fired"], [(name, f"{fired:,}") for name, fired in verdict.coverage.actions.items()]),
     ]
-    parts += [f"warning: {w}" for w in verdict.warnings]
+    parts += unseen_text(verdict.unseen) if verdict.unseen is not None else []
+    parts += vacuity_text(verdict.vacuity) if verdict.vacuity is not None else []
+    parts += ["", *(paragraph(f"warning: {w}", indent="  ") for w in verdict.warnings)] if verdict.warnings else []
     trace_of = verdict[shown] if shown else verdict.first_violation
     if trace_of is not None:
-        parts += ["", *_trace(machine, trace_of)]
+        parts += ["", *trace_text(machine, trace_of)]
     others = [
         p.name
         for p in verdict.properties
@@ -45,7 +48,8 @@ def typed(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _headline(verdict: Verdict) -> str:
+def headline(verdict: Verdict) -> str:
+    """The outcome with its reason, what was covered, and what it cost."""
     c = verdict.coverage
     up_to = f" up to symmetry of {c.symmetry}" if c.symmetry else ""
     covered = f"{c.distinct_states:,} distinct states{up_to}, {c.transitions:,} transitions, depth {c.depth}"
@@ -62,20 +66,26 @@ def _headline(verdict: Verdict) -> str:
         steps = len(verdict.first_violation.trace)
         reason = f" {verdict.first_violation.name}, shortest trace {steps} step{'' if steps == 1 else 's'}"
     elif outcome is Outcome.UNKNOWN:
-        reason = f" {c.budget or 'see below'}"
+        undecided = verdict.vacuity.budget if verdict.vacuity is not None else None
+        reason = f" {c.budget or undecided or 'see below'}"
     elif outcome is Outcome.VACUOUS:
-        silent = [p.name for p in verdict.properties if p.outcome is Outcome.VACUOUS]
+        vacuous = [p for p in verdict.properties if p.outcome is Outcome.VACUOUS]
+        unreached = [p.name for p in vacuous if p.kind == "sometimes"]
+        silent = [p.name for p in vacuous if p.kind != "sometimes"]
         words = [f"never fired: {', '.join(verdict.never_fired)}"] if verdict.never_fired else []
+        words += [f"never reached: {', '.join(unreached)}"] if unreached else []
         words += [f"says nothing: {', '.join(silent)}"] if silent else []
         reason = " " + "; ".join(words)
     return f"{outcome.value.upper()}:{reason or ' every property'}. {covered} ({cost})."
 
 
-def _trace(machine: Machine, of: PropertyVerdict) -> list[str]:
+def trace_text(machine: Machine, of: PropertyVerdict) -> list[str]:
+    """What a property's trace shows, and the trace."""
     declared = next((p for p in machine.properties if p.name == of.name), None)
     claim = "" if declared is None else " ".join(declared.doc.partition("\n\n")[0].split())
     about = f": {claim}" if claim else ""
     if of.trace is None:
         return [paragraph(f"{of.name}: there is no trace; {of.how}")]
     verb = "violates" if of.outcome is Outcome.VIOLATED else "reaches"
-    return [paragraph(f"This run {verb} {of.name}{about}"), "", of.trace.table(WIDTH)]
+    note = [] if of.note is None else ["", paragraph(f"Of the shortest runs: {of.note}.")]
+    return [paragraph(f"This run {verb} {of.name}{about}"), "", of.trace.table(WIDTH), *note]

@@ -277,7 +277,8 @@ class Explored:
     the length of a shortest trace to the violation, built-in properties included (``deadlock_free``, `FaultKind`);
     for a liveness property that of a shortest stem, see `model.semantics_liveness`;
     ``reached``: the shortest trace to each `sometimes`. ``unreached_premises``: properties of which a premise never
-    holds.
+    holds. A step that leaves the state as it was is a step like others, also to `deadlock_free`: ``idle`` counts such
+    steps by action, ``stuck`` has the distance of each state that is no end and has no other steps.
     """
 
     distance: dict[State, int] = field(default_factory=dict)
@@ -286,6 +287,8 @@ class Explored:
     violated: dict[str, int] = field(default_factory=dict)
     reached: dict[str, int] = field(default_factory=dict)
     unreached_premises: set[str] = field(default_factory=set)
+    idle: dict[str, int] = field(default_factory=dict)
+    stuck: list[int] = field(default_factory=list)
 
     @property
     def depth(self) -> int:
@@ -296,7 +299,7 @@ class Explored:
 def explore(machine: Machine, max_states: int = 1_000_000) -> Explored:
     """Breadth-first over every reachable state. OverflowError past ``max_states``: this is for small machines."""
     s = Semantics(machine)
-    result = Explored(fired={a.name: 0 for a in machine.actions})
+    result = Explored(fired={a.name: 0 for a in machine.actions}, idle={a.name: 0 for a in machine.actions})
     premises_left = {(p.name, i) for p in machine.properties for i in range(len(p.premises))}
     predecessors: dict[State, set[State]] = {}
     queue: deque[State] = deque()
@@ -333,6 +336,7 @@ def explore(machine: Machine, max_states: int = 1_000_000) -> Explored:
         enabled = [i for i in s.instances if s.is_enabled(i, state)]
         if not enabled and not s.is_terminal(state):
             violate("deadlock_free", steps - 1)
+        idle = 0
         for instance in enabled:
             result.transitions += 1
             result.fired[instance.action.name] += 1
@@ -340,12 +344,17 @@ def explore(machine: Machine, max_states: int = 1_000_000) -> Explored:
             if isinstance(new, Fault):
                 violate(new.kind.value, steps)
                 continue
+            if new == state:
+                idle += 1
+                result.idle[instance.action.name] += 1
             note_premises(PropertyKind.STEP, state, new)
             for p in machine.properties:
                 if p.kind is PropertyKind.STEP and not s.evaluate(p.condition, state, {}, new):
                     violate(p.name, steps)
             predecessors.setdefault(new, set()).add(state)
             visit(new, steps)
+        if enabled and idle == len(enabled) and not s.is_terminal(state):
+            result.stuck.append(steps - 1)
     for p in machine.properties:
         if p.kind is PropertyKind.POSSIBLE:
             goal = [x for x in result.distance if s.evaluate(p.condition, x, {})]

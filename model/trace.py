@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from model.language import Machine
@@ -17,11 +17,23 @@ NamedState: TypeAlias = Mapping[str, Value]
 
 
 def named_state(machine: Machine, raw: Sequence[int]) -> NamedState:
-    """A raw state (one integer per cell, in the order of ``machine.cells()``) in the spec's words."""
-    return {
-        machine.show_cell(cell): _value(machine, cell.variable.domain, value)
-        for cell, value in zip(machine.cells(), raw, strict=True)
-    }
+    """A raw state (one integer per cell, in the order of ``machine.cells()``) in the spec's words.
+
+    A set or a channel has one value, ``{app1, app2}``, in the place of its first cell.
+    """
+    cells = machine.cells()
+    named: dict[str, Value] = {}
+    views = {id(variable): view for view in machine.views for variable in view.variables}
+    values = {(c.variable.name, c.indices): v for c, v in zip(cells, raw, strict=True)} if views else {}
+    shown: set[int] = set()
+    for cell, value in zip(cells, raw, strict=True):
+        view = views.get(id(cell.variable))
+        if view is None:
+            named[machine.show_cell(cell)] = _value(machine, cell.variable.domain, value)
+        elif id(view) not in shown:
+            shown.add(id(view))
+            named.update(view.show(values))
+    return named
 
 
 def _value(machine: Machine, domain: Any, raw: int) -> Value:
@@ -75,6 +87,11 @@ class Trace:
         """The state at the end."""
         return self.steps[-1].state if self.steps else self.initial
 
+    def sound(self) -> Trace:
+        """The run without its last step if that is a faulty one."""
+        faulty = bool(self.steps) and self.steps[-1].fault is not None
+        return replace(self, steps=self.steps[:-1]) if faulty else self
+
     def changes(self) -> list[dict[str, tuple[Value, Value]]]:
         """For each step the cells that changed, with the value before and after."""
         states = [self.initial, *(s.state for s in self.steps)]
@@ -107,11 +124,11 @@ class Trace:
         left = min(max([len(_START), *map(len, calls)]), max(12, width // 2 - 6))
         right = max(20, width - left - 8)
         lines = [f"{'step':>4}  {'action':<{left}}  what changed", f"{'-' * 4}  {'-' * left}  {'-' * right}"]
-        lines += _row("0", _START, _summary(self.initial), left, right)
+        lines += _row("0", _START, summary(self.initial), left, right)
         for number, (step, changed) in enumerate(zip(self.steps, self.changes(), strict=True), 1):
             if number - 1 == self.loop_start:
                 lines.append(_LOOP)
-            words = [f"{name}: {_show(before)} -> {_show(after)}" for name, (before, after) in changed.items()]
+            words = [f"{name}: {show(before)} -> {show(after)}" for name, (before, after) in changed.items()]
             if step.fault is not None:
                 words.append(f"FAULT: {step.fault}")
             lines += _row(str(number), step.call, words or ["nothing"], left, right)
@@ -120,22 +137,23 @@ class Trace:
         return "\n".join(lines)
 
 
-def _show(value: Value) -> str:
+def show(value: Value) -> str:
+    """``value`` as it is written in a spec's text: ``true``, ``3``, ``RUNNING``."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _summary(state: NamedState) -> list[str]:
+def summary(state: NamedState) -> list[str]:
     """The state variable by variable; a variable whose cells are all equal takes one entry."""
     by_variable: dict[str, dict[str, Value]] = {}
     for name, value in state.items():
         by_variable.setdefault(name.split("[")[0], {})[name] = value
     words: list[str] = []
     for variable, cells in by_variable.items():
-        values = set(map(_show, cells.values()))
+        values = set(map(show, cells.values()))
         if len(values) == 1:
             words.append(f"{variable} = {values.pop()}")
         else:
-            words += [f"{name} = {_show(value)}" for name, value in cells.items()]
+            words += [f"{name} = {show(value)}" for name, value in cells.items()]
     return words
 
 

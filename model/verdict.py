@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from model.coverage import Unseen
 from model.trace import Trace
+from model.vacuity import Vacuity
 
 
 class Outcome(enum.Enum):
@@ -33,7 +35,8 @@ class PropertyVerdict:
 
     ``how`` is the ground in words: "all 1,037 states", "state budget of 10,000 ran out", "premise never true".
     ``trace`` is a shortest trace to the violation, or to the state where a `sometimes` holds; for a liveness property,
-    a shortest way to a loop, and the loop.
+    a shortest way to a loop, and the loop. Of several shortest ones it is one that changes few cells; ``note`` says
+    where no such was looked for, and why.
     """
 
     name: str
@@ -41,6 +44,7 @@ class PropertyVerdict:
     outcome: Outcome
     how: str
     trace: Trace | None = None
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +70,18 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The answer about one machine. ``parameters`` are the spec function's, as JSON values."""
+    """The answer about one machine. ``parameters`` are the spec function's, as JSON values.
+
+    ``unseen``: what was not seen, if that was asked for; ``vacuity``: which mutants break what, the same.
+    """
 
     spec: str
     parameters: Mapping[str, Any]
     properties: tuple[PropertyVerdict, ...]
     coverage: Coverage
     warnings: tuple[str, ...] = field(default=())
+    unseen: Unseen | None = None
+    vacuity: Vacuity | None = None
 
     @property
     def never_fired(self) -> tuple[str, ...]:
@@ -83,9 +92,9 @@ class Verdict:
     def outcome(self) -> Outcome:
         """The worst of all: violated, unknown, vacuous, holds."""
         found = {p.outcome for p in self.properties}
-        if not self.coverage.complete:
+        if not self.coverage.complete or (self.vacuity is not None and self.vacuity.undecided):
             found.add(Outcome.UNKNOWN)
-        elif self.never_fired:
+        if self.coverage.complete and self.never_fired:
             found.add(Outcome.VACUOUS)
         return next((o for o in _WORST_FIRST if o in found), Outcome.HOLDS)
 
@@ -110,7 +119,8 @@ class Verdict:
     def to_json(self) -> dict[str, Any]:
         """The JSON of ``gangproof check``; ``trace`` is the shortest counterexample, empty if nothing is violated.
 
-        ``loop_start`` is null, or the step after which the trace goes round forever.
+        ``loop_start`` is null, or the step after which the trace goes round forever. ``trace_note`` is null, or says
+        why a simpler trace of this length was not looked for.
         """
         shown = self.first_violation
         return {
@@ -135,11 +145,14 @@ class Verdict:
             "budget": self.coverage.budget,
             "actions": dict(self.coverage.actions),
             "never_fired": list(self.never_fired) if self.coverage.complete else [],
+            "coverage": None if self.unseen is None else self.unseen.to_json(),
+            "vacuity": None if self.vacuity is None else self.vacuity.to_json(),
             "seconds": round(self.coverage.seconds, 3),
             "compile_seconds": round(self.coverage.compile_seconds, 3),
             "bytes_per_state": round(self.coverage.bytes_per_state, 1),
             "warnings": list(self.warnings),
             "trace_property": shown.name if shown else None,
             "loop_start": shown.trace.loop_start if shown is not None and shown.trace is not None else None,
+            "trace_note": shown.note if shown is not None else None,
             "trace": shown.trace.to_json() if shown is not None and shown.trace is not None else [],
         }

@@ -15,6 +15,7 @@ from fractions import Fraction
 from reference.cluster import Cluster, Placement
 from reference.validate import validate
 from solver_placement.answer import Objective, Solution, gap
+from solver_placement.problem import Unsound
 from solver_placement.solve import solve
 from solver_placement.witness import Policy, Search, Witness, find_witness, weight_of
 
@@ -72,7 +73,7 @@ def compare(
     """Run each of ``policies`` (name -> scheduler) on ``cluster``, and the solver from the best of their placements.
 
     ``time_limit`` is in seconds, for everything; a policy is not interrupted, and the solver has at least a third of
-    the time. Raises what ``solve`` raises.
+    the time. Raises what ``solve`` raises, and Unsound where a good placement has more weight than the bound.
     """
     deadline = time.monotonic() + time_limit
     runs = {name: _run(cluster, policy) for name, policy in policies.items()}
@@ -88,6 +89,12 @@ def compare(
         PolicyResult(name, r.placement, r.objective, gap(r.objective.weight, solution.bound), r.refusals, r.seconds)
         for name, r in runs.items()
     )
+    for each in results:
+        if not each.refusals and each.objective.weight > solution.bound:
+            raise Unsound(
+                f"{each.name} has weight {each.objective.weight}, which the judge accepts, "
+                f"but the solver's bound is {solution.bound}"
+            )
     refused = tuple(str(violation) for violation in validate(cluster, solution.placement))
     witness, note = _witness(cluster, policies, results, solution, max(deadline - time.monotonic(), 0.0), seed)
     return Comparison(results, solution, refused, witness, note)

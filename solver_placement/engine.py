@@ -6,13 +6,12 @@ inputs repeatable to the last pod; only what it cannot prove goes to the paralle
 repeatable when it proves it, and whose placement may then differ between runs.
 """
 
-# float: seconds, and CP-SAT's objective values, which are whole numbers below 2**53 and exact as floats
+# float: seconds only
 from __future__ import annotations
 
 import enum
-import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ortools.sat.python import cp_model
@@ -110,15 +109,21 @@ def _attempt(model: cp_model.CpModel, effort: Effort, maximise: bool, workers: i
     if status == cp_model.UNKNOWN:
         # stopped before a first solution, perhaps in presolve: the bound in the answer may never have been set
         return Run(Outcome.NOTHING, 0, None, ())
-    objective = round(solver.objective_value)
-    raw = solver.best_objective_bound
-    bound = math.floor(raw + 1e-6) if maximise else math.ceil(raw - 1e-6)
     values = tuple(solver.response_proto.solution)
+    objective, bound = _exactly(model, values, solver.response_proto.inner_objective_lower_bound, maximise)
     others = tuple(tuple(each.values) for each in solver.response_proto.additional_solutions)
     if status == cp_model.OPTIMAL:
         return Run(Outcome.OPTIMAL, objective, objective, values, others)
     believable = bound >= objective if maximise else bound <= objective
     return Run(Outcome.FEASIBLE, objective, bound if believable else None, values, others)
+
+
+def _exactly(model: cp_model.CpModel, values: Sequence[int], inner_bound: int, maximise: bool) -> tuple[int, int]:
+    """Objective and bound in integers: what CP-SAT tells as floats is rounded beyond 2**53. It minimises inside."""
+    inner = model.proto.objective
+    assert inner.offset == 0, "an objective here is a weighted sum without a constant"
+    reached = sum(c * values[v] for v, c in zip(inner.vars, inner.coeffs, strict=True))
+    return (-reached, -inner_bound) if maximise else (reached, inner_bound)
 
 
 def set_hint(model: cp_model.CpModel, values: Mapping[cp_model.IntVar, int]) -> None:

@@ -5,6 +5,7 @@ Whatever is wrong in the user's file is told with its file and line; their excep
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import inspect
 import sys
@@ -16,6 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from model.language import Machine, SpecError
+from model.language.errors import explained
 from specs.parameters import ParameterError, check_known, parameters_of, parse_assignments, shown
 from specs.registry import SHIPPED, spec_function
 
@@ -27,12 +29,17 @@ class SpecLoadError(Exception):
 def load_spec(spec: str, assignments: Sequence[str] = ()) -> Machine:
     """The machine of ``spec`` with parameters given as ``name=value`` texts. SpecLoadError and SpecError say what is
     wrong."""
+    return spec_builder(spec, assignments)()
+
+
+def spec_builder(spec: str, assignments: Sequence[str] = ()) -> Callable[[], Machine]:
+    """A function that builds the machine of ``spec`` anew at each call, from a file that is read once."""
     function = find_function(spec)
     try:
         values = parse_assignments(parameters_of(function), assignments)
     except ParameterError as error:
         raise SpecLoadError(f"{spec}: {error}") from None
-    return _call(spec, function, values)
+    return functools.partial(_call, spec, function, values)
 
 
 def build_spec(spec: str | Callable[..., Machine], values: Mapping[str, Any]) -> Machine:
@@ -132,7 +139,7 @@ def _told(error: BaseException, file: str) -> str:
         return f"{error.filename}:{error.lineno}: {type(error).__name__}: {error.msg}"
     frames = traceback.extract_tb(error.__traceback__)
     lines = [f":{f.lineno}" for f in frames if Path(f.filename).name == Path(file).name]
-    return f"{file}{lines[-1] if lines else ''}: {type(error).__name__}: {error}"
+    return f"{file}{lines[-1] if lines else ''}: {explained(error)}"
 
 
-__all__ = ["SpecLoadError", "build_spec", "find_function", "load_spec"]
+__all__ = ["SpecLoadError", "build_spec", "find_function", "load_spec", "spec_builder"]

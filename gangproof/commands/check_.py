@@ -25,7 +25,15 @@ _OF_ONE_RUN = ("resume", "checkpoint", "max_states", "max_memory", "time_limit")
 @click.option("--time-limit", type=Seconds(), help="Stop, with UNKNOWN, after so many seconds.")
 @click.option("--stop-at-first", is_flag=True, help="Stop at the first violation.")
 @click.option("--symmetry", is_flag=True, help="Of states that differ by an exchange of equals explore only one.")
+@click.option("--vacuity", is_flag=True, help="Also explore mutants, until one has broken each property.")
 @click.option("--property", "shown", metavar="NAME", help="Show the trace of this property.")
+@click.option(
+    "--trace-format",
+    "form",
+    type=click.Choice(["table", "json", "itf", "mermaid"]),
+    help="Only the trace, in this format, and the verdict on stderr; with --trace into the file.",
+)
+@click.option("--trace", "trace_file", metavar="FILE", type=click.Path(path_type=Path), help="Write the trace to FILE.")
 @click.option("--checkpoint", type=_FILE, help="Where to keep a checkpoint. If interrupted, else: SPEC.checkpoint.")
 @click.option("--checkpoint-every", type=Seconds(), metavar="SECONDS", help="Also write it so often.")
 @click.option("--resume", type=_FILE, help="Go on from this checkpoint of the same SPEC and parameters.")
@@ -44,7 +52,10 @@ def command(
     time_limit: float | None,
     stop_at_first: bool,
     symmetry: bool,
+    vacuity: bool,
     shown: str | None,
+    form: str | None,
+    trace_file: Path | None,
     checkpoint: Path | None,
     checkpoint_every: float | None,
     resume: Path | None,
@@ -53,6 +64,8 @@ def command(
 ) -> int:
     """Explore every state of SPEC: a shipped name (see `gangproof list`) or FILE.py:FUNCTION.
 
+    With --vacuity, small faults are put into the actions one by one; a property that none of them breaks is vacuous.
+
     Exit status: 0 holds, 1 violated, 2 bad input, 3 unknown (a budget ran out), 4 vacuous.
 
     Ctrl-C and SIGTERM end it as a budget would, after writing a checkpoint: the file of --checkpoint, of --resume, or
@@ -60,14 +73,22 @@ def command(
     Ctrl-C ends it at once.
     """
     from gangproof.sizes import bytes_of
-    from gangproof.verdict_text import verdict_text
+    from gangproof.trace_output import write_trace
+    from gangproof.verdict_text import headline, verdict_text
     from model.explore import INTERRUPTED, Saving, explore
     from model.explore.checkpoint import check_target
+    from model.language.properties import BUILT_IN
     from model.verdict import Outcome
-    from specs.loading import load_spec
+    from specs.loading import spec_builder
 
-    machine = load_spec(spec, parameters)
-    names = [p.name for p in machine.properties]
+    only_trace = form is not None and trace_file is None
+    if as_json and only_trace:
+        raise click.UsageError("--json has the trace already; with --trace-format say --trace FILE")
+    if symmetry and vacuity:
+        raise click.UsageError("--vacuity explores every state of each mutant: give it without --symmetry")
+    build = spec_builder(spec, parameters)
+    machine = build()
+    names = [*(p.name for p in machine.properties), *BUILT_IN]
     if shown is not None and shown not in names:
         raise click.BadParameter(f"{machine.name} has no property {shown!r}; it has {', '.join(names)}")
     memory = None if max_memory is None else bytes_of(max_memory)
@@ -87,13 +108,27 @@ def command(
             stop_at_first=stop_at_first,
             symmetry=symmetry,
             progress=bar.update,
+            coverage=True,
             stop=interrupts.stop,
             saving=saving,
             resume=resume,
             spill=spill,
         )
+        if vacuity and verdict.coverage.budget != INTERRUPTED:
+            from model.explore.vacuity import with_vacuity
+
+            verdict = with_vacuity(
+                build,
+                verdict,
+                time_limit=None if time_limit is None else max(0.0, time_limit - verdict.coverage.seconds),
+                progress=lambda tried, left: bar.show(f"{tried:,} mutants tried  {left:,} properties not broken yet"),
+            )
     kept = None if saving.written is None else str(target)
-    if as_json:
+    if form is not None or trace_file is not None:
+        write_trace(machine, verdict, shown, form or "table", trace_file)
+    if only_trace:
+        click.echo(headline(verdict), err=True)
+    elif as_json:
         print_json({**verdict.to_json(), "checkpoint": kept})
     else:
         click.echo(verdict_text(machine, verdict, shown))

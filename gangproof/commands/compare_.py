@@ -102,7 +102,8 @@ def _witness_json(witness: Witness) -> dict[str, Any]:
 
 def _text(cluster: Cluster, comparison: Comparison) -> str:
     from gangproof.answers import percent
-    from gangproof.review.pictures import show_limit, show_resources
+    from gangproof.review.pictures import show_limit
+    from gangproof.witness_rows import free, members, reasons
 
     gangs, solution = len(cluster.applications), comparison.solution
     rows: list[tuple[object, ...]] = [
@@ -133,11 +134,9 @@ def _text(cluster: Cluster, comparison: Comparison) -> str:
         parts.append(paragraph(f"No witness: {comparison.witness_note}."))
         return "\n\n".join(parts)
     parts.append(paragraph(witness.sentence))
-    gang_rows = [
-        (a.name, ", ".join(f"{g.name}: {g.min_member} x ({show_resources(g.min_resource)})" for g in a.task_groups))
-        for a in witness.cluster.applications
-    ]
-    node_rows = [(n.name, show_resources(witness.cluster.free(n))) for n in witness.cluster.nodes]
+    parts += [paragraph(f"{reason}.") for reason in reasons(witness)]
+    gang_rows = [(a.name, members(a)) for a in witness.cluster.applications]
+    node_rows = [(n.name, free(witness.cluster, n)) for n in witness.cluster.nodes]
     queue_rows = [(q.name, show_limit(q.maximum)) for q in witness.cluster.queues if q.maximum]
     parts += [table(["gang", "members"], gang_rows), table(["node", "free"], node_rows)]
     if queue_rows:

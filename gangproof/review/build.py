@@ -8,12 +8,14 @@ from fractions import Fraction
 
 from gangproof.review.abstraction import Abstraction, abstractions
 from gangproof.review.pictures import NodePicture, gang_colours, node_pictures, show_resources
+from gangproof.witness_rows import reasons
 from model.explore import explore
 from model.verdict import Outcome, Verdict
 from reference.cluster import Application, Cluster, Placement
 from reference.schedulers import schedule
 from solver_placement import Solution, Status
 from solver_placement.compare import compare
+from solver_placement.witness import Witness
 
 PICTURES = 40
 ROWS = 60
@@ -118,8 +120,8 @@ class Review:
     sides: tuple[Side, ...]
     waiting: tuple[Waiting, ...]
     waiting_left_out: str
-    witness: Cluster | None = None
-    witness_sentence: str = ""
+    witness: Witness | None = None
+    witness_reasons: tuple[str, ...] = ()
     colours: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -165,8 +167,8 @@ def build(
         ),
         waiting=tuple(waiting[:ROWS]),
         waiting_left_out=_left_out(len(waiting), ROWS, "gangs"),
-        witness=witness.cluster if witness else None,
-        witness_sentence=witness.sentence if witness else "",
+        witness=witness,
+        witness_reasons=tuple(reasons(witness)) if witness else (),
         colours=colours,
     )
 

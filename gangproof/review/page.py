@@ -9,6 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from gangproof.answers import percent
 from gangproof.review.build import Review
 from gangproof.review.pictures import show_resources
+from gangproof.witness_rows import free, members
 
 
 def render(review: Review) -> str:
@@ -28,5 +29,7 @@ def render(review: Review) -> str:
         colours=review.colours,
         percent=percent,
         show=show_resources,
+        members=members,
+        free=free,
         version=version("gangproof"),
     )

@@ -7,13 +7,19 @@ both, `search` runs them level by level within budgets, `possible` follows steps
 numbers into traces, and `explorer` says what all that means. For `liveness`, `steps` looks steps up again, `core` finds
 cycles (`components`), `fair` those of fair runs, `region` the nearest, and `lasso` a loop in it.
 
-Symmetric sorts are explored like others: each permutation of a state is a state of its own.
+`unseen` tells from the table of states what was not seen (`blocked`: why an action never fired; `values`). `simulate`
+walks at random instead of searching: `stepper` computes steps of any states, `walks` takes them, `distinct` counts
+states, `shorten` makes traces shorter.
+
+Symmetric sorts are explored like others, each permutation of a state as a state of its own, unless `symmetry` is asked
+for. `saving` and `checkpoint` keep a search that was interrupted, `spill` moves old states to disk.
 """
 
 from model.explore.checkpoint import CheckpointError
 from model.explore.explorer import Exploration, explore
 from model.explore.saving import Saving
 from model.explore.search import INTERRUPTED, Progress
+from model.explore.simulate import simulate
 from model.explore.spill import SpillError
 
-__all__ = ["INTERRUPTED", "CheckpointError", "Exploration", "Progress", "Saving", "SpillError", "explore"]
+__all__ = ["INTERRUPTED", "CheckpointError", "Exploration", "Progress", "Saving", "SpillError", "explore", "simulate"]

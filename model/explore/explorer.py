@@ -6,11 +6,13 @@ import functools
 import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from model.coverage import Unseen
 from model.explore.checkpoint import read
 from model.explore.liveness import Liveness
 from model.explore.lower import Event, EventKind, Program, lower
@@ -19,7 +21,9 @@ from model.explore.possible import OutOfMemory, OutOfTime, first_stuck
 from model.explore.recover import Recovery
 from model.explore.saving import Saving
 from model.explore.search import INTERRUPTED, Limits, Occurrence, Progress, Search
+from model.explore.simplest import MOST_BEFORE_GOAL
 from model.explore.spill import Spill
+from model.explore.unseen import unseen
 from model.language import Machine, Property, PropertyKind
 from model.verdict import Coverage, Outcome, PropertyVerdict, Verdict
 
@@ -40,13 +44,17 @@ def explore(
     threads: int | None = None,
     symmetry: bool = False,
     progress: Callable[[Progress], None] | None = None,
+    coverage: bool = False,
     stop: Callable[[], bool] | None = None,
     saving: Saving | None = None,
     resume: Path | None = None,
     spill: Path | None = None,
 ) -> Verdict:
-    """Explore ``machine`` exhaustively; see `Exploration` for the arguments. SpecError if it cannot be compiled."""
-    return Exploration(
+    """Explore ``machine`` exhaustively; see `Exploration` for the arguments. SpecError if it cannot be compiled.
+
+    ``coverage``: also tell what was not seen, in ``unseen`` of the verdict.
+    """
+    exploration = Exploration(
         machine,
         max_states=max_states,
         max_memory=max_memory,
@@ -59,7 +67,8 @@ def explore(
         saving=saving,
         resume=resume,
         spill=spill,
-    ).verdict
+    )
+    return exploration.with_coverage() if coverage else exploration.verdict
 
 
 class Exploration:
@@ -145,6 +154,32 @@ class Exploration:
         numbers = np.concatenate([np.arange(n) for n in self.search.counts])
         return np.lexsort((numbers, self._depths))
 
+    @functools.cached_property
+    def unseen(self) -> Unseen:
+        """What was not seen: why actions never fired, values that no state has, steps that change nothing."""
+        return unseen(self.search, self._recovery)
+
+    def with_coverage(self) -> Verdict:
+        """The verdict with what was not seen; `deadlock_free` then says in how many states nothing but idle steps is
+        left, which it counts as steps."""
+        started = time.perf_counter()
+        found, verdict = self.unseen, self.verdict
+        seconds = verdict.coverage.seconds + time.perf_counter() - started
+        properties = verdict.properties
+        if found.stuck is not None:
+            aside = f"; in {found.stuck.states:,} every step changes nothing"
+            properties = tuple(
+                replace(p, how=p.how + aside) if p.kind == "deadlock" and p.outcome is Outcome.HOLDS else p
+                for p in properties
+            )
+        return replace(
+            verdict,
+            properties=properties,
+            coverage=replace(verdict.coverage, seconds=seconds),
+            warnings=(*verdict.warnings, *found.warnings),
+            unseen=found,
+        )
+
     # ---- verdicts
 
     def _verdict(
@@ -186,7 +221,7 @@ class Exploration:
         """A claim about all states or steps."""
         found = self._first(Event(event, name))
         if found is not None:
-            return self._violated(name, kind, found)
+            return self._violated(kind, found, Event(event, name))
         undecided = self._undecided(name, kind)
         if undecided is not None:
             return undecided
@@ -203,8 +238,9 @@ class Exploration:
     def _sometimes(self, p: Property) -> PropertyVerdict:
         found = self._first(Event(EventKind.SOMETIMES, p.name))
         if found is not None:
-            trace = self._recovery.trace(found)
-            return PropertyVerdict(p.name, p.kind.value, Outcome.HOLDS, f"reached after {_steps(len(trace))}", trace)
+            trace, _, note = self._recovery.simple_trace(found, Event(EventKind.SOMETIMES, p.name), MOST_BEFORE_GOAL)
+            how = f"reached after {_steps(len(trace))}"
+            return PropertyVerdict(p.name, p.kind.value, Outcome.HOLDS, how, trace, note)
         how = f"not reached in {self._all_states()}"
         return self._undecided(p.name, p.kind.value) or PropertyVerdict(p.name, p.kind.value, Outcome.VACUOUS, how)
 
@@ -225,15 +261,15 @@ class Exploration:
             return PropertyVerdict(p.name, kind, Outcome.UNKNOWN, how)
         if stuck is None:
             return PropertyVerdict(p.name, kind, Outcome.HOLDS, f"from {self._all_states()}")
-        trace = self._recovery.trace(Occurrence(stuck, None))
+        trace, _, note = self._recovery.simple_trace(Occurrence(stuck, None))
         how = f"out of reach after {_steps(len(trace))}"
-        return PropertyVerdict(p.name, kind, Outcome.VIOLATED, how, trace)
+        return PropertyVerdict(p.name, kind, Outcome.VIOLATED, how, trace, note)
 
-    def _violated(self, name: str, kind: str, found: Occurrence) -> PropertyVerdict:
-        trace = self._recovery.trace(found)
-        fault = self._recovery.fault(found)
+    def _violated(self, kind: str, found: Occurrence, event: Event) -> PropertyVerdict:
+        trace, fault, note = self._recovery.simple_trace(found, event)
         where = "" if fault is None else f", at {fault.at}: {fault.message}"
-        return PropertyVerdict(name, kind, Outcome.VIOLATED, f"violated after {_steps(len(trace))}{where}", trace)
+        how = f"violated after {_steps(len(trace))}{where}"
+        return PropertyVerdict(event.name, kind, Outcome.VIOLATED, how, trace, note)
 
     def _undecided(self, name: str, kind: str) -> PropertyVerdict | None:
         """The verdict of a claim that nothing decided, if there was no complete exploration of some states."""

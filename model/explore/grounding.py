@@ -14,11 +14,11 @@ Environment = Mapping[int, int]
 
 
 class Grounder:
-    """Lowers expressions of one machine into one `Graph`."""
+    """Lowers expressions of one machine into one `Graph`, a new one or one that has others already."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, graph: Graph | None = None) -> None:
         self.machine = machine
-        self.graph = Graph()
+        self.graph = graph if graph is not None else Graph()
         self.cells = machine.cells()
         self.index = {(c.variable.name, c.indices): i for i, c in enumerate(self.cells)}
         # The expression is kept with its answer: an id is only unique among objects that live.

@@ -70,10 +70,12 @@ class Native:
         self.text: Final = "\n\n".join([self._shared, expand_text(program, shards)])
         conditions = [program.initially, *(node for _, node in program.possible)]
         # The kernels' own ``records`` knows no symmetry.
-        both = "\n\n".join([self.text, predicates_text(program, conditions), records_text(words, shards)])
-        engine = _compile(both, _QUICK)
+        own = [records_text(words, shards)] if canon else []
+        engine = _compile("\n\n".join([self.text, predicates_text(program, conditions), *own]), _QUICK)
         word = ctypes.c_uint64
-        self.records: Callable[[int, int, int], None] = _function(engine, "records", *FUNCTIONS["records"])
+        self.records: Callable[[int, int, int], None] = (
+            _function(engine, "records", *FUNCTIONS["records"]) if own else self.kernels.records
+        )
         self.predicates: Callable[[int, int, int], None] = _function(engine, "predicates", None, word, word, word)
         self._engines = [engine]
         self._use(engine)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 import numpy as np
 
 from model.explore import context as c
+from model.explore.lower import Event
 from model.explore.search import Found, Occurrence, Search
+from model.explore.simplest import MOST_STATES, Simplest
+from model.explore.simplest import Run as SimpleRun
 from model.explore.symmetry.lift import Lift, Run
 from model.semantics import Fault, Semantics, State
 from model.trace import Step, Trace, named_state
@@ -16,16 +20,43 @@ from model.trace import Step, Trace, named_state
 class Recovery:
     """Shortest traces of one finished search."""
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: Search, most_states: int = MOST_STATES) -> None:
         self._search = search
+        self._most_states = most_states
         self._machine = search.program.machine
         self._layout = search.program.layout
         self._semantics = Semantics(self._machine)
         self._blocks = search.scratch()
 
+    def simple_trace(
+        self, at: Occurrence, event: Event | None = None, most: int | None = None
+    ) -> tuple[Trace, Fault | None, str | None]:
+        """A shortest run to any first occurrence of ``event``, or to the state ``at``, that changes few cells.
+
+        With the fault of its last step, if that is one; and, where no such run was looked for, why: the run is then a
+        shortest one to ``at``.
+        """
+        if self._search.program.canonical is not None:
+            found: SimpleRun | str = "canonical states say nothing of which cells a run changes"
+        elif event is None:
+            found = self._simplest.run_to(at.state)
+        else:
+            found = self._simplest.run(event, at, most)
+        if isinstance(found, str):
+            note = f"the first found, not one that changes the fewest cells: {found}"
+            return self.trace(at), self.fault(at), note
+        end = Occurrence(found.path[-1][0], found.last)
+        return self._ending(found.path, end), self.fault(end), found.note
+
+    @functools.cached_property
+    def _simplest(self) -> Simplest:
+        return Simplest(self._search, self._most_states)
+
     def trace(self, at: Occurrence) -> Trace:
         """A shortest run to the state ``at``; with an instance, that instance's step, faulty or not, is the last."""
-        path = self.path(at.state)
+        return self._ending(self.path(at.state), at)
+
+    def _ending(self, path: Sequence[tuple[Found, int | None]], at: Occurrence) -> Trace:
         return self.along(path if at.instance is None else [*path, (at.state, at.instance)])
 
     def along(self, path: Sequence[tuple[Found, int | None]], loop_start: int | None = None) -> Trace:

@@ -21,7 +21,7 @@ import numpy as np
 from model.explore import context as c
 from model.explore.growth import Growth
 from model.explore.initial import initial_batches
-from model.explore.lower import Program
+from model.explore.lower import EventKind, Program
 from model.explore.native import Native
 from model.explore.shard import Block, Rows, Shard
 from model.explore.spill import Spill
@@ -51,12 +51,16 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Budgets; None is no limit, but for ``memory`` (bytes) a share of what is free. ``seconds`` of search."""
+    """Budgets; None is no limit, but for ``memory`` (bytes) a share of what is free. ``seconds`` of search.
+
+    ``until``: stop once an event of this kind has occurred.
+    """
 
     memory: int | None = None
     states: int | None = None
     seconds: float | None = None
     stop_at_first: bool = False
+    until: EventKind | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,6 +306,10 @@ class Search:
         if self.limits.stop_at_first and any(self.program.events[e].is_violation for e in self.first):
             if more or self.growth.dropped:
                 self.budget = "stopped at the first violation"
+        elif self.limits.until is not None and any(
+            self.program.events[e].kind is self.limits.until for e in self.first
+        ):
+            self.budget = self.budget or f"stopped at the first {self.limits.until.value}"
         elif must_grow:
             self.growth.grow()
         self._check_time(more)

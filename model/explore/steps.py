@@ -49,7 +49,10 @@ class Batch:
 
 
 class Steps:
-    """Looks up the steps of a complete ``search``. Faulty steps, which lead nowhere, are not there."""
+    """Looks up the steps of a finished ``search``. Faulty steps, which lead nowhere, are not there.
+
+    Where the search is not complete, the target of a step may have been dropped: it is then no state's number.
+    """
 
     def __init__(self, search: Search) -> None:
         self._search = search
@@ -63,6 +66,20 @@ class Steps:
         """The state with this number."""
         shard = int(np.searchsorted(self.offsets, number, side="right")) - 1
         return Found(shard, number - int(self.offsets[shard]))
+
+    def packed(self, numbers: Numbers) -> NDArray[np.uint64]:
+        """The packed states with these numbers, in any order: shape (n, words)."""
+        shards = np.searchsorted(self.offsets[1:-1], numbers, side="right")
+        out = np.empty((len(numbers), self._search.program.layout.words), np.uint64)
+        for shard, offset in enumerate(self._offsets[:-1]):
+            here = np.flatnonzero(shards == shard)
+            if len(here):
+                out[here] = self._search.shards[shard].states[numbers[here] - offset]
+        return out
+
+    def raw(self, numbers: Numbers) -> Numbers:
+        """The raw values of the states with these numbers: shape (n, cells)."""
+        return self._search.program.layout.unpack_all(self.packed(numbers))
 
     def depth_of(self, number: int) -> int:
         """Steps of a shortest path to the state."""

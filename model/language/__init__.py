@@ -16,9 +16,10 @@
 
 A body is run once, on symbols, and leaves data: parameters, guards, updates (`machine`). `model.semantics` says what
 the data means. Start reading at `machine`; `tracing` records; `sorts`, `refused`, `blocks`, `traps` and `checks` keep
-Python from meaning something else.
+Python from meaning something else; `data` makes sets, records, channels and timers of plain variables.
 """
 
+from model.language.data import Delivery, Message, Order, Record, RecordType, record
 from model.language.errors import Location, SpecError
 from model.language.expressions import (
     After,
@@ -49,6 +50,7 @@ __all__ = [
     "After",
     "Cell",
     "Const",
+    "Delivery",
     "Expr",
     "Fairness",
     "Guard",
@@ -56,12 +58,16 @@ __all__ = [
     "Location",
     "Lookup",
     "Machine",
+    "Message",
     "Op",
     "Operand",
+    "Order",
     "Property",
     "PropertyKind",
     "Quantified",
     "Read",
+    "Record",
+    "RecordType",
     "Scalar",
     "Sort",
     "SortDeclaration",
@@ -85,6 +91,7 @@ __all__ = [
     "max_",
     "min_",
     "one_of",
+    "record",
     "require",
     "strong",
     "sum_",

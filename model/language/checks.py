@@ -8,18 +8,19 @@ import itertools
 import typing
 from collections.abc import Sequence
 from types import FrameType, FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from model.language.errors import Location, SpecError, definition, user_frame, where
 from model.language.expressions import Const, Expr, Lookup, Op, Quantified, Read, Symbol, lift
 from model.language.properties import BUILT_IN
 from model.language.sorts import Sort, is_sort
 from model.language.tracing import closed
-from model.language.types import BOOL, LARGEST, SortType
+from model.language.types import BOOL, LARGEST, SortType, describe_domain, domain_type
 from model.language.walking import free_symbols, levels, walk
 
 if TYPE_CHECKING:
     from model.language.machine import Action, Machine
+    from model.language.variables import VariableBase
 
 MOST_ELEMENTS = 1_000
 MOST_CELLS = 10_000
@@ -197,6 +198,8 @@ def check_whole(machine: Machine) -> None:
         raise SpecError(f"{machine.name}: a spec needs at least one variable", None)
     if not machine.actions:
         raise SpecError(f"{machine.name}: a spec needs at least one action", None)
+    for name, at in machine.timers_without_clock.items():
+        raise SpecError(f"timer {name} belongs to no clock, so it would never expire; declare m.clock({name})", at)
     combinations = 1
     for variable in machine.variables:
         for _, one_of in machine.initial_choices(variable):
@@ -204,6 +207,20 @@ def check_whole(machine: Machine) -> None:
             if combinations > MOST_INITIAL:
                 counted = f"combinations of initial values, counted up to {variable.name}"
                 raise SpecError(f"{machine.name}: more than {MOST_INITIAL:,} {counted}", variable.at)
+
+
+def check_initial(machine: Machine, variable: VariableBase) -> None:
+    """Every initial value is of the variable's domain."""
+    for _, choice in machine.initial_choices(variable):
+        for value in choice.values:
+            ok = isinstance(cast(object, value), (bool, int, enum.Enum)) and Const(value).type == domain_type(
+                variable.domain
+            )
+            if ok and isinstance(variable.domain, range):
+                ok = value in variable.domain
+            if not ok:
+                domain = describe_domain(variable.domain)
+                raise SpecError(f"{variable.name}: initial value {value!r} is not in {domain}", where())
 
 
 def check_cells(machine: Machine, name: str, sorts: tuple[type[Sort], ...]) -> None:

@@ -332,5 +332,6 @@ def _nested(sizes: list[int], values: list[str]) -> str:
     """``values`` as lists nested to ``sizes``."""
     if len(sizes) <= 1:
         return f"[{', '.join(values)}]"
-    rows = [values[i : i + sizes[1]] for i in range(0, len(values), sizes[1])]
+    row = len(values) // sizes[0]
+    rows = [values[i : i + row] for i in range(0, len(values), row)]
     return f"[{', '.join(_nested(sizes[1:], row) for row in rows)}]"

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import enum
 import linecache
 import os
 import sys
+import sysconfig
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FrameType, TracebackType
 
 _LANGUAGE = str(Path(__file__).parent) + os.sep
+_LIBRARY = sysconfig.get_paths()["stdlib"] + os.sep
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +65,22 @@ def line_of(frame: FrameType) -> Location:
     return Location(frame.f_code.co_filename, frame.f_lineno)
 
 
+_standing: list[Location] = []
+
+
+@contextlib.contextmanager
+def standing_at(at: Location) -> Iterator[None]:
+    """What is built inside belongs to line ``at``: writes that are put together at the end of a body."""
+    _standing.append(at)
+    try:
+        yield
+    finally:
+        _standing.pop()
+
+
 def where() -> Location:
     """The innermost line outside the language package: the user's line that is being executed."""
-    return line_of(sys._getframe(1))
+    return _standing[-1] if _standing else line_of(sys._getframe(1))
 
 
 def definition(code: CodeType) -> Location:
@@ -75,10 +93,20 @@ def definition(code: CodeType) -> Location:
 
 
 def raised_at(traceback: TracebackType | None) -> Location | None:
-    """The innermost of the user's lines in ``traceback``."""
+    """The innermost of the user's lines in ``traceback``: none of this package, and none of Python's library."""
     found = None
     while traceback is not None:
-        if not is_language(traceback.tb_frame.f_code):
+        code = traceback.tb_frame.f_code
+        if not is_language(code) and not code.co_filename.startswith(_LIBRARY):
             found = Location(traceback.tb_frame.f_code.co_filename, traceback.tb_lineno)
         traceback = traceback.tb_next
     return found
+
+
+def explained(error: BaseException) -> str:
+    """What ``error`` says, in words: for a misspelt member of an enum, which members there are."""
+    if isinstance(error, AttributeError) and isinstance(error.obj, enum.EnumType):
+        members: list[enum.Enum] = list(error.obj)
+        names = ", ".join(member.name for member in members)
+        return f"{error.obj.__name__} has no member {error.name}; it has {names or 'none'}"
+    return f"{type(error).__name__}: {error}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import inspect
 import itertools
 import sys
@@ -11,20 +10,23 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, overload
 
 from model.language import checks, enabling, liveness
+from model.language.data.base import Handle
+from model.language.data.declarations import DataDeclarations
 from model.language.errors import Location, SpecError, definition, user_frame, where
-from model.language.expressions import Const, Expr, Symbol
+from model.language.expressions import Expr, Symbol
 from model.language.fairness import Fairness
 from model.language.mutation import edited
 from model.language.properties import Property, PropertyKind, premises
 from model.language.sorts import Sort, is_sort
 from model.language.tracing import Guard, Kind, Recording, Update, closed, record
 from model.language.traps import check_code
-from model.language.types import LARGEST, Domain, EnumType, SortType, Type, domain_type
+from model.language.types import LARGEST, Domain, EnumType, SortType, Type, describe_domain, domain_type
 from model.language.variables import Initial, OneOf, Scalar, Table, Value, Variable, VariableBase
 from model.language.walking import conjunction
 
 T = TypeVar("T")
 U = TypeVar("U")
+V = TypeVar("V")
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -76,7 +78,7 @@ class Cell:
 
 
 @dataclass(eq=False)
-class Machine:
+class Machine(DataDeclarations):
     """A spec: sorts, variables, actions, properties. ``parameters`` are its function's, filled in by the loader."""
 
     name: str
@@ -142,12 +144,16 @@ class Machine:
     def variable(
         self, name: str, index: tuple[type[T], type[U]], domain: Any, init: Initial
     ) -> Variable[tuple[T, U]]: ...
+    @overload
+    def variable(
+        self, name: str, index: tuple[type[T], type[U], type[V]], domain: Any, init: Initial
+    ) -> Variable[tuple[T, U, V]]: ...
     def variable(self, name: str, index: Any, domain: Any, init: Initial) -> Variable[Any]:
-        """A variable over one sort or a pair of sorts. ``init`` is one value, `one_of`, or a (nested) list."""
+        """A variable over one, two or three sorts. ``init`` is one value, `one_of`, or a (nested) list."""
         sorts = self._index_sorts(name, index)
         checks.check_cells(self, name, sorts)
         variable: Variable[Any] = Variable(name, sorts, domain, init)
-        self._check_initial(variable)
+        checks.check_initial(self, variable)
         self.variables.append(variable)
         return variable
 
@@ -155,7 +161,7 @@ class Machine:
         """A variable that is a single cell."""
         self._declare(name, ())
         scalar = Scalar(name, domain, init)
-        self._check_initial(scalar)
+        checks.check_initial(self, scalar)
         self.variables.append(scalar)
         return scalar
 
@@ -180,8 +186,8 @@ class Machine:
     def _index_sorts(self, name: str, index: Any) -> tuple[type[Sort], ...]:
         sorts = index if isinstance(index, tuple) else (index,)
         self._declare(name, sorts)
-        if not 1 <= len(sorts) <= 2:
-            raise SpecError(f"{name} is indexed by one or two sorts, found {len(sorts)}", where())
+        if not 1 <= len(sorts) <= 3:
+            raise SpecError(f"{name} is indexed by one to three sorts, found {len(sorts)}", where())
         return sorts
 
     def _per_element(
@@ -199,20 +205,6 @@ class Machine:
             for rest, value in self._per_element(name, sorts[1:], below):
                 yield (first, *rest), value
 
-    def _check_initial(self, variable: VariableBase) -> None:
-        for _, choice in self.initial_choices(variable):
-            for value in choice.values:
-                self._check_value(variable, value)
-
-    def _check_value(self, variable: VariableBase, value: object) -> None:
-        ok = isinstance(value, (bool, int, enum.Enum)) and Const(value).type == domain_type(variable.domain)
-        if ok and isinstance(variable.domain, range):
-            ok = value in variable.domain
-        if not ok:
-            raise SpecError(
-                f"{variable.name}: initial value {value!r} is not in {describe_domain(variable.domain)}", where()
-            )
-
     def initial_choices(self, variable: VariableBase) -> list[tuple[tuple[int, ...], OneOf]]:
         """For each cell of ``variable``, in index order, the values it may start with."""
         return [
@@ -226,38 +218,33 @@ class Machine:
         """Declare an action: parameters are annotated with sorts; the body calls ``require`` and writes variables."""
         function = checks.is_function(body, "an action")
         at = definition(function.__code__)
-        closed(f"action {body.__name__}")
-        if any(a.name == body.__name__ for a in self.actions):
-            raise SpecError(f"two actions are named {body.__name__}", at)
-        if self._actions_fixed_at is not None:
-            raise SpecError(
-                f"action {body.__name__} comes after {self._actions_fixed_at}, which speaks of all actions; "
-                "declare it before",
-                at,
-            )
+        self._check_new_action(body.__name__, at)
         parameters = checks.parameters(self, function, sys._getframe(1), at)
         caller = user_frame(sys._getframe(1)).f_locals
-        handles = {name for name, value in caller.items() if isinstance(value, (VariableBase, Table))}
+        handles = {name for name, value in caller.items() if isinstance(value, (VariableBase, Table, Handle))}
         check_code(function, handles | {v.name for v in self.variables})
-        recorded, result = record(body.__name__, Kind.ACTION, body, parameters)
+        self._add_action(body.__name__, parameters, body, at)
+        return body
+
+    def _check_new_action(self, name: str, at: Location) -> None:
+        closed(f"action {name}")
+        if any(a.name == name for a in self.actions):
+            raise SpecError(f"two actions are named {name}", at)
+        if self._actions_fixed_at is not None:
+            before = self._actions_fixed_at
+            raise SpecError(f"action {name} comes after {before}, which speaks of all actions; declare it before", at)
+
+    def _add_action(self, name: str, parameters: tuple[Symbol, ...], body: Callable[..., Any], at: Location) -> None:
+        recorded, result = record(name, Kind.ACTION, body, parameters)
         if result is not None:
-            raise SpecError(f"action {body.__name__} returns {result!r}; an action returns nothing", at)
+            raise SpecError(f"action {name} returns {result!r}; an action returns nothing", at)
         if not recorded.updates:
-            raise SpecError(f"action {body.__name__} writes nothing", at)
-        action = Action(
-            body.__name__,
-            inspect.cleandoc(body.__doc__ or ""),
-            parameters,
-            tuple(recorded.choices),
-            tuple(recorded.guards),
-            tuple(recorded.updates),
-            at,
-        )
-        action = edited(action)
+            raise SpecError(f"action {name} writes nothing", at)
+        doc, choices = inspect.cleandoc(body.__doc__ or ""), tuple(recorded.choices)
+        action = edited(Action(name, doc, parameters, choices, tuple(recorded.guards), tuple(recorded.updates), at))
         checks.check_action(self, action)
         self.actions.append(action)
         body.__gangproof_action__ = action  # type: ignore[attr-defined]
-        return body
 
     def _property(self, kind: PropertyKind, body: Callable[[], Any], into: list[Property]) -> None:
         function, at = checks.property_function(self, body)
@@ -385,14 +372,7 @@ class Machine:
     def show_cell(self, cell: Cell) -> str:
         """``placeholders[app1, node2]``."""
         names = [self.sorts[s].names[i] for s, i in zip(cell.variable.sorts, cell.indices, strict=True)]
-        return f"{cell.variable.name}[{', '.join(names)}]" if names else cell.variable.name
-
-
-def describe_domain(domain: Domain) -> str:
-    """A domain in words, for messages."""
-    if isinstance(domain, range):
-        return f"{domain.start}..{domain.stop - 1}"
-    return "true/false" if domain is bool else domain.__name__
+        return f"{cell.variable.label}[{', '.join(names)}]" if names else cell.variable.label
 
 
 __all__ = ["Action", "Cell", "Machine", "Recording", "SortDeclaration", "Value", "describe_domain"]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from types import GeneratorType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from model.language.errors import SpecError, where
 from model.language.expressions import (
@@ -20,6 +21,33 @@ from model.language.sorts import Sort
 from model.language.tracing import OPEN, Quantifier
 
 S = TypeVar("S", bound=Sort)
+F = TypeVar("F", bound=Callable[..., Expr])
+
+_OF_TWO = {
+    "sum_": "the sum of two values is a + b",
+    "count_": "how many of two conditions hold is ite(a, 1, 0) + ite(b, 1, 0)",
+    "all_": "both conditions are a & b",
+    "any_": "either condition is a | b",
+    "min_": "the smaller of two values is ite(a < b, a, b)",
+    "max_": "the larger of two values is ite(a < b, b, a)",
+}
+
+
+def _of_one_generator(quantifier: F) -> F:
+    """``quantifier``, which tells a call with several values what to write instead."""
+
+    @functools.wraps(quantifier)
+    def checked(*values: Any) -> Expr:
+        if len(values) != 1:
+            name = quantifier.__name__
+            raise SpecError(
+                f"{name} takes one generator over sorts, as in {name}(x[a] for a in App), found {len(values)} values; "
+                f"{_OF_TWO[name]}",
+                where(),
+            )
+        return quantifier(*values)
+
+    return checked  # type: ignore[return-value]
 
 
 def _close(kind: str, generator: object, check: Callable[[object, str], Expr]) -> Expr:
@@ -41,31 +69,37 @@ def _close(kind: str, generator: object, check: Callable[[object, str], Expr]) -
     return Quantified(kind, tuple(symbols), check(bodies[0], f"{kind}_"))
 
 
+@_of_one_generator
 def sum_(values: Iterable[Operand]) -> Expr:
     """The sum over all elements."""
     return _close("sum", values, integer)
 
 
+@_of_one_generator
 def count_(conditions: Iterable[Operand]) -> Expr:
     """For how many elements the condition holds."""
     return _close("count", conditions, boolean)
 
 
+@_of_one_generator
 def all_(conditions: Iterable[Operand]) -> Expr:
     """Whether the condition holds for every element."""
     return _close("all", conditions, boolean)
 
 
+@_of_one_generator
 def any_(conditions: Iterable[Operand]) -> Expr:
     """Whether the condition holds for some element."""
     return _close("any", conditions, boolean)
 
 
+@_of_one_generator
 def min_(values: Iterable[Operand]) -> Expr:
     """The least value over all elements."""
     return _close("min", values, integer)
 
 
+@_of_one_generator
 def max_(values: Iterable[Operand]) -> Expr:
     """The greatest value over all elements."""
     return _close("max", values, integer)

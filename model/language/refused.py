@@ -5,14 +5,31 @@ Each is an error with the line. To a type checker these operators do not exist, 
 
 from __future__ import annotations
 
+import linecache
+import re
+import sys
+from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
-from model.language.errors import SpecError, where
+from model.language.errors import SpecError, user_frame, where
 
 _NO_TRUTH = (
     "an expression has no truth value while the spec is read. Instead of if/and/or/not, 'in', 0 < x < k or a filter "
     "in a generator, use require(), ite(), when(), all_(), any_(), among(), implies() or & | ~"
 )
+
+_OF_TWO = {"min": "ite(a < b, a, b)", "max": "ite(a < b, b, a)"}
+
+
+def _compared_by(frame: FrameType) -> str | None:
+    """``min`` or ``max`` if ``frame`` is calling it right now."""
+    line, end, start, stop = list(frame.f_code.co_positions())[frame.f_lasti // 2]
+    if line is None or start is None or stop is None:
+        return None
+    # Positions count bytes of the line.
+    text = linecache.getline(frame.f_code.co_filename, line).encode()[start : stop if line == end else None]
+    called = re.match(r"(?:builtins\.)?(min|max)\s*\(", text.decode(errors="replace"))
+    return called[1] if called is not None else None
 
 
 class NoPythonValue:
@@ -21,6 +38,13 @@ class NoPythonValue:
     __slots__ = ()
 
     def __bool__(self) -> bool:
+        name = _compared_by(user_frame(sys._getframe(1)))
+        if name is not None:
+            raise SpecError(
+                f"{self!r}: an expression has no truth value while the spec is read, so Python's {name}() cannot "
+                f"compare it; of two values write {_OF_TWO[name]}, over all elements {name}_(... for a in App)",
+                where(),
+            )
         raise SpecError(f"{self!r}: {_NO_TRUTH}", where())
 
     def __hash__(self) -> int:

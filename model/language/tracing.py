@@ -9,9 +9,9 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from model.language.errors import Location, SpecError, raised_at, where
+from model.language.errors import Location, SpecError, explained, raised_at, where
 from model.language.expressions import Expr, Symbol
 from model.language.walking import conjunction
 
@@ -62,6 +62,13 @@ class Quantifier:
     symbols: list[Symbol] = field(default_factory=list)
 
 
+class Pending(Protocol):
+    """Writes of one body that depend on each other, such as several messages sent into one channel."""
+
+    def settle(self, recording: Recording) -> None:
+        """Record them: the body is at its end."""
+
+
 @dataclass(slots=True)
 class Recording:
     """One body being read."""
@@ -77,6 +84,7 @@ class Recording:
     left_early: Location | None = None
     unentered: dict[int, tuple[object, Location]] = field(default_factory=dict)
     late_reads: dict[int, tuple[Expr, SpecError]] = field(default_factory=dict)
+    pending: dict[object, Pending] = field(default_factory=dict)
 
     def note_read(self, read: Expr, variable: VariableBase) -> None:
         """Remember a read of a variable that this body wrote before; ``+=`` takes its own read back."""
@@ -99,7 +107,9 @@ class Recording:
         self.updates.append(Update(variable, indices, adds, value, tuple(self.loops), condition, where()))
 
     def finish(self) -> None:
-        """Raise what can only be seen at the end of the body."""
+        """Put together what waits for the end of the body; raise what can only be seen there."""
+        for each in self.pending.values():
+            each.settle(self)
         if self.left_early is not None:
             raise SpecError(f"{self.name}: a for statement over a sort was left early (break, return)", self.left_early)
         for _, at in self.unentered.values():
@@ -131,7 +141,7 @@ def record(name: str, kind: Kind, body: Any, arguments: tuple[Symbol, ...]) -> t
     except SpecError:
         raise
     except Exception as error:
-        raise SpecError(f"{name}: {type(error).__name__}: {error}", raised_at(error.__traceback__)) from error
+        raise SpecError(f"{name}: {explained(error)}", raised_at(error.__traceback__)) from error
     finally:
         OPEN.recording = None
         OPEN.quantifiers.clear()

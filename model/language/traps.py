@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from types import CodeType, FunctionType
 
+from model.language.data.base import Handle
 from model.language.errors import Location, SpecError, is_language
 from model.language.expressions import Expr
 from model.language.variables import Table, VariableBase
@@ -132,9 +133,11 @@ class _Code:
         """Whether ``operand`` may be a value of the state or an element, and ``other`` is not None."""
         last, against = self.instructions[operand.stop - 1], self.instructions[other.start]
         constant = len(other) == 1 and against.opname == "LOAD_CONST"
+        held, length = self._held(operand)
+        if isinstance(held, Handle):  # node[p] is None
+            return True
         if constant and against.argval is None:
             return False
-        held, length = self._held(operand)
         if length == len(operand) and isinstance(held, (Expr, VariableBase, Table)):
             return True
         if last.opname == "BINARY_SUBSCR":

@@ -99,3 +99,10 @@ def check_value_domain(domain: Any, use: str) -> Domain:
             raise SpecError(f"{use}: the enum {domain.__name__} has no members", where())
         return domain
     raise SpecError(f"{use}: a domain is bool, an enum class or range(...), found {domain!r}", where())
+
+
+def describe_domain(domain: Domain) -> str:
+    """A domain in words, for messages."""
+    if isinstance(domain, range):
+        return f"{domain.start}..{domain.stop - 1}"
+    return "true/false" if domain is bool else domain.__name__

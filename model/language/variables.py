@@ -99,10 +99,14 @@ class _Next(Read):
 
 
 class VariableBase:
-    """A named array of cells over 0, 1 or 2 sorts, each in ``domain``; ``initial`` has a value for each."""
+    """A named array of cells over 0 to 3 sorts, each in ``domain``; ``initial`` has a value for each.
+
+    ``label`` is what people see in place of the name: ``pod.phase`` for a field of a record.
+    """
 
     def __init__(self, name: str, sorts: tuple[type[Sort], ...], domain: Domain, initial: Initial) -> None:
         self.name = name
+        self.label = name
         self.sorts = sorts
         self.domain = check_value_domain(domain, name)
         self.initial = _frozen(initial)
@@ -148,7 +152,7 @@ class VariableBase:
 
 
 class Variable(_NoValue, VariableBase, Generic[I]):
-    """A variable over one or two sorts: ``x[a]``, ``x[a, n]``; in an action also ``x[a] = e``, ``x[a] += e``."""
+    """A variable over one to three sorts: ``x[a]``, ``x[a, n]``; in an action also ``x[a] = e``, ``x[a] += e``."""
 
     def __getitem__(self, index: I) -> Expr:
         return self._read(self._indices(index))
@@ -194,7 +198,7 @@ class Scalar(VariableBase, Expr):
 
 
 class Table(_NoValue, Generic[I]):
-    """A constant integer per element, or per pair of elements."""
+    """A constant integer per element, per pair or per triple of elements."""
 
     def __init__(self, name: str, sorts: tuple[type[Sort], ...], values: Mapping[tuple[int, ...], int]) -> None:
         self.name = name

@@ -93,11 +93,163 @@ def test_check_of_a_users_spec(capsys: pytest.CaptureFixture[str], toy: str) -> 
     assert [row["action"] for row in parsed["trace"]] == [None, "start", "start"]
 
 
+@pytest.mark.parametrize(("form", "schema"), [("json", "trace"), ("itf", "itf")])
+def test_only_the_trace(capsys: pytest.CaptureFixture[str], toy: str, form: str, schema: str) -> None:
+    assert run(["check", toy, "leak=true", "--trace-format", form]) == 1
+    out = capsys.readouterr()
+    told = json.loads((files("gangproof") / "schemas" / f"{schema}.json").read_text())
+    whole = json.loads(out.out)
+    jsonschema.validate(whole, told, cls=jsonschema.Draft202012Validator)
+    assert len(whole["trace" if form == "json" else "states"]) == 3
+    assert out.err.startswith("VIOLATED: slots_suffice")
+
+
+def test_a_trace_in_a_file(capsys: pytest.CaptureFixture[str], toy: str, tmp_path: Path) -> None:
+    file = tmp_path / "trace.mmd"
+    assert run(["check", toy, "leak=true", "--trace-format", "mermaid", "--trace", str(file)]) == 1
+    assert "VIOLATED: slots_suffice" in capsys.readouterr().out
+    assert "sequenceDiagram" in file.read_text()
+    assert run(["check", toy, "leak=true", "--trace", str(file), "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["trace_note"] is None
+    assert file.read_text().startswith("step  action")
+    file.unlink()
+    assert run(["check", toy, "--trace", str(file)]) == 0
+    assert "nothing is violated" in capsys.readouterr().err
+    assert not file.exists()
+
+
+def test_explain_a_state_and_an_action_there(capsys: pytest.CaptureFixture[str], toy: str) -> None:
+    status, parsed, _ = answer(
+        capsys,
+        "explain",
+        toy,
+        "jobs=3",
+        "slots=2",
+        "--state",
+        "running[job1] and running[job2]",
+        "--action",
+        "start(job3)",
+    )
+    assert status == 0
+    assert parsed["state"]["verdict"] == "reached"
+    assert [row["action"] for row in parsed["state"]["trace"]] == [None, "start", "start"]
+    asked = parsed["action"]
+    assert (asked["call"], asked["enabled"], asked["place"]) == ("start(job3)", False, "after step 2 of the run")
+    assert [g["holds"] for g in asked["guards"]] == [True, False]
+    assert asked["guards"][1]["compared"] == "2 < 2"
+    status, parsed, _ = answer(
+        capsys, "explain", toy, "leak=true", "--property", "slots_suffice", "--step", "1", "--action", "start(job2)"
+    )
+    assert (status, parsed["state"], parsed["action"]["enabled"]) == (0, None, True)
+    assert parsed["action"]["changes"] == {"running[job2]": {"from": False, "to": True}}
+    status, parsed, _ = answer(capsys, "explain", toy, "--action", "stop(job1)")
+    assert (status, parsed["action"]["place"], parsed["action"]["enabled"]) == (0, "in the initial state", False)
+
+
+def test_explain_what_is_out_of_reach_and_what_is_unknown(capsys: pytest.CaptureFixture[str], toy: str) -> None:
+    both = "all(running[j] for j in Job)"
+    status, parsed, _ = answer(capsys, "explain", toy, "--state", both, "--action", "stop(job1)")
+    assert (status, parsed["state"]["verdict"], parsed["action"]) == (4, "unreachable", None)
+    assert parsed["state"]["how"] == "unreachable, in no state of all 3 states"
+    status, parsed, _ = answer(capsys, "explain", toy, "--state", both, "--max-states", "2")
+    assert (status, parsed["state"]["verdict"]) == (3, "unknown")
+
+
+def test_explain_as_text_fits_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["--property", "no_starving_gangs", "--action", "allocate_placeholder(app1, node1)"]
+    assert run(["explain", "yunikorn", "queues=two_leaves", *asked]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "is NOT enabled after step 6" in lines[0]
+    assert "         5 <= 4 is false" in lines
+    assert max(map(len, lines)) <= 80
+    assert run(["explain", "gang", "--state", "state[app1] == KILLED"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "REACHED after 3 steps: state[app1] == KILLED"
+    assert max(map(len, lines)) <= 80
+
+
+def test_export_the_life_cycle(capsys: pytest.CaptureFixture[str], toy: str, tmp_path: Path) -> None:
+    assert run(["export", "gang", "--to", "mermaid"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["---", 'title: "state[app1]"']
+    assert "  g0n0 --> g0n1 : submit" in lines
+    file = tmp_path / "gang.dot"
+    assert run(["export", toy, "--to", "dot", "--project", "running[job1]", "--loops", "-o", str(file)]) == 0
+    assert capsys.readouterr().out == f"3 states and 4 steps are in {file}.\n"
+    assert 'g0n0 -> g0n0 [label="start\\nstop"];' in file.read_text()
+
+
 def test_check_as_text_fits_80_columns(capsys: pytest.CaptureFixture[str], toy: str) -> None:
     assert run(["check", toy, "leak=true"]) == 1
     text = capsys.readouterr().out
     assert "VIOLATED: slots_suffice, shortest trace 2 steps" in text.replace("\n ", "")
     assert max(len(line) for line in text.splitlines() if "/" not in line) <= 80
+
+
+def test_check_with_mutants(capsys: pytest.CaptureFixture[str], toy: str) -> None:
+    status, parsed, _ = answer(capsys, "check", toy)
+    assert (status, parsed["vacuity"]) == (0, None)
+    status, parsed, _ = answer(capsys, "check", toy, "--vacuity")
+    assert (status, parsed["verdict"], parsed["vacuity"]["unbroken"]) == (0, "holds", [])
+    assert {b["property"] for b in parsed["vacuity"]["broken"]} == {"slots_suffice", "deadlock_free"}
+    # With a slot for each job nothing can break the claim.
+    status, parsed, _ = answer(capsys, "check", toy, "slots=2", "--vacuity")
+    assert (status, parsed["verdict"], parsed["vacuity"]["unbroken"]) == (4, "vacuous", ["slots_suffice"])
+    assert run(["check", toy, "slots=2", "--vacuity"]) == 4
+    text = capsys.readouterr().out
+    assert "VACUOUS: says nothing: slots_suffice." in text
+    assert "No mutant of any action breaks: slots_suffice." in text
+    assert max(len(line) for line in text.splitlines() if "/" not in line) <= 80
+    status, parsed, _ = answer(capsys, "check", toy, "--vacuity", "--time-limit", "0.000001")
+    assert (status, parsed["verdict"]) == (3, "unknown")
+
+
+def test_coverage_of_a_spec_that_does_little(capsys: pytest.CaptureFixture[str], toy: str) -> None:
+    status, parsed, _ = answer(capsys, "check", toy, "jobs=1", "slots=0")
+    assert status == 1
+    coverage = parsed["coverage"]
+    assert [b["action"] for b in coverage["blocked"]] == ["start", "stop"]
+    assert [b["never_together"] for b in coverage["blocked"]] == [[[1]], [[0]]]
+    assert coverage["values"][0]["never"] == ["true"]
+    assert run(["check", toy, "jobs=1", "slots=0"]) == 1
+    text = capsys.readouterr().out
+    assert "start never fired, in 1 state." in text
+    assert "Never true: running[j]." in text
+    assert "Values never taken: running = true." in text
+
+
+def test_simulate_never_says_that_it_holds(capsys: pytest.CaptureFixture[str]) -> None:
+    status, parsed, _ = answer(capsys, "simulate", "gang", "--walks", "600", "--seed", "3")
+    assert (status, parsed["verdict"], parsed["seed"], parsed["walks"], parsed["stopped"]) == (
+        3,
+        "unknown",
+        3,
+        600,
+        None,
+    )
+    assert (parsed["distinct_states"], parsed["distinct_states_exact"]) == (144, True)
+    assert {p["verdict"] for p in parsed["properties"] if p["kind"] != "sometimes"} == {"unknown"}
+    assert sum(parsed["actions"].values()) == parsed["steps"]
+    again = answer(capsys, "simulate", "gang", "--walks", "600", "--seed", "3")[1]
+    for each in (parsed, again):
+        del each["seconds"], each["compile_seconds"]
+    assert again == parsed
+
+
+def test_simulate_finds_a_violation(capsys: pytest.CaptureFixture[str], toy: str) -> None:
+    status, parsed, _ = answer(capsys, "simulate", toy, "leak=true", "--steps", "9")
+    assert (status, parsed["verdict"], parsed["trace_property"]) == (1, "violated", "slots_suffice")
+    assert [row["action"] for row in parsed["trace"]] == [None, "start", "start"]
+
+
+def test_simulate_as_text_fits_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["simulate", "yunikorn", "queues=two_leaves"]) == 1
+    text = capsys.readouterr().out
+    assert max(map(len, text.splitlines())) <= 80
+    assert "there may be a shorter one" in text
+    assert "walks cannot judge it" in text
+    assert run(["simulate", "gang", "--walks", "1", "--property", "every_app_finishes"]) == 3
+    assert "no violation in 1 walk, seed 0" in capsys.readouterr().out.replace("\n  ", " ")
 
 
 def test_an_exhausted_budget_is_unknown(capsys: pytest.CaptureFixture[str]) -> None:
@@ -114,6 +266,23 @@ def test_a_vacuous_spec_says_what_says_nothing(capsys: pytest.CaptureFixture[str
     assert parsed["distinct_states"] == 1
 
 
+def test_a_built_in_property_can_be_shown(capsys: pytest.CaptureFixture[str], toy: str) -> None:
+    assert run(["check", toy, "jobs=1", "slots=0", "--property", "deadlock_free"]) == 1
+    assert "This run violates deadlock_free" in capsys.readouterr().out
+    assert run(["check", toy, "--property", "values_in_range"]) == 0
+    assert "values_in_range: there is no trace" in capsys.readouterr().out
+
+
+def test_a_goal_that_is_never_reached_is_told_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    spec = tmp_path / "unreached.py"
+    goal = "    @m.sometimes\n    def all_run() -> Expr:\n        return count_(running[j] for j in Job) == 2\n\n"
+    spec.write_text(TOY.replace("    return m", goal + "    return m"))
+    assert run(["check", f"{spec}:toy"]) == 4
+    text = capsys.readouterr().out
+    assert "VACUOUS: never reached: all_run." in text
+    assert "says nothing" not in text
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -126,6 +295,32 @@ def test_a_vacuous_spec_says_what_says_nothing(capsys: pytest.CaptureFixture[str
         (["check", "gang", "--max-memory", "lots"], "lots"),
         (["check", "gang", "--max-states", "0"], "0"),
         (["check", "gang", "--property", "nonsense"], "nonsense"),
+        (["simulate", "gang", "--walks", "0"], "0"),
+        (["simulate", "gang", "--steps", "1e3"], "1e3"),
+        (["simulate", "gang", "--seed", "-1"], "-1"),
+        (["simulate", "gang", "--property", "nonsense"], "nonsense"),
+        (["simulate", "no_such_spec"], "no_such_spec"),
+        (["check", "gang", "--trace-format", "svg"], "svg"),
+        (["check", "gang", "--trace-format", "itf", "--json"], "--trace FILE"),
+        (["check", "yunikorn", "queues=two_leaves", "--trace", "no/such/dir/trace.txt"], "no/such/dir"),
+        (["explain", "gang"], "--state EXPR, --action CALL"),
+        (["explain", "gang", "--state", "state[app9] == NEW"], "no element of App is named app9"),
+        (["explain", "gang", "--state", "state[app1] = NEW"], "cannot be read"),
+        (["explain", "gang", "--state", "state[app1]"], "expected a condition"),
+        (["explain", "gang", "--action", "allocate(app1)"], "takes (a, n)"),
+        (["explain", "gang", "--action", "submit(app1)", "--step", "3"], "--step goes with"),
+        (["explain", "gang", "--action", "submit(app1)", "--property", "nonsense"], "nonsense"),
+        (["explain", "gang", "--action", "submit(app1)", "--property", "node_capacity"], "node_capacity has no trace"),
+        (["explain", "gang", "--state", "state[app1] == NEW", "--property", "node_capacity"], "without --state"),
+        (
+            ["explain", "gang", "--state", "state[app1] == PENDING", "--action", "submit(app1)", "--step", "9"],
+            "at most 1",
+        ),
+        (["export", "gang"], "--to"),
+        (["export", "gang", "--to", "tla"], "TLA+ is not there yet"),
+        (["export", "gang", "--to", "dot", "--project", "nonsense"], "nothing named nonsense"),
+        (["export", "gang", "--to", "dot", "--project", "state[app1]; reals"], "cannot be read"),
+        (["export", "gang", "--to", "dot", "-o", "no/such/dir/gang.dot"], "no/such/dir"),
         (["schedule", "no/such/directory"], "no/such/directory"),
         (["schedule", "--policy", "lifo", str(EXAMPLE)], "lifo"),
         (["place", "--method", "guess", str(EXAMPLE)], "guess"),
@@ -166,6 +361,7 @@ def test_every_schema_is_a_schema() -> None:
     assert {f.name.removesuffix(".json") for f in schemas} >= {
         "list",
         "check",
+        "simulate",
         "schedule",
         "place",
         "compare",

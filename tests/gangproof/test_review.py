@@ -74,6 +74,17 @@ def test_review_of_the_example(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "no_starving_gangs" in html
 
 
+def test_a_check_in_a_review_is_what_check_answers() -> None:
+    schemas = files("gangproof") / "schemas"
+    check, review = (json.loads((schemas / f"{name}.json").read_text()) for name in ("check", "review"))
+    inside = review["properties"]["checks"]["items"]
+    own = {"title", "mapping", "dropped"}
+    assert {k: v for k, v in inside["properties"].items() if k not in own} == {
+        k: v for k, v in check["properties"].items() if k != "checkpoint"
+    }
+    assert set(inside["required"]) == own | set(check["required"]) - {"checkpoint"}
+
+
 def test_names_are_escaped() -> None:
     gang = Application(HOSTILE, "root.batch", (TaskGroup(HOSTILE, 2, Resources(vcore=1000)),))
     hostile = cluster(

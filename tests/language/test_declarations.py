@@ -125,14 +125,14 @@ def variable_over_an_enum() -> None:
     m.variable("x", State, bool, init=False)  # ERR
 
 
-@mistakes("x is indexed by one or two sorts, found 3")
-def variable_over_three_sorts() -> None:
+@mistakes("x is indexed by one to three sorts, found 4")
+def variable_over_four_sorts() -> None:
     m = Machine("m")
     m.sort(App, 2)
-    m.variable("x", (App, App, App), bool, init=False)  # ERR
+    m.variable("x", (App, App, App, App), bool, init=False)  # ERR
 
 
-@mistakes("x is indexed by one or two sorts, found 0")
+@mistakes("x is indexed by one to three sorts, found 0")
 def variable_over_no_sort() -> None:
     m = Machine("m")
     m.variable("x", (), bool, init=False)  # ERR

@@ -95,7 +95,29 @@ def test_a_counter() -> None:
         violated={"small": 2, "stays_small": 3, "deadlock_free": 3, "back": 1},
         reached={"full": 3},
         unreached_premises=set(),
+        idle={"up": 0},
+        stuck=[],
     )
+
+
+def test_a_step_that_changes_nothing_is_a_step() -> None:
+    m = Machine("when")
+    x = m.scalar("x", range(3), init=0)
+
+    @m.action
+    def up() -> None:
+        with when(x < 2):
+            x.next += 1
+
+    found = explore(m)
+    assert found.violated == {}
+    assert (found.fired, found.idle, found.stuck) == ({"up": 3}, {"up": 1}, [2])
+
+    @m.terminal
+    def full() -> Expr:
+        return x == 2
+
+    assert (explore(m).idle, explore(m).stuck) == ({"up": 1}, [])
 
 
 def test_an_intended_end_is_no_deadlock() -> None:

@@ -93,12 +93,15 @@ def test_json() -> None:
         "budget": None,
         "actions": {"submit": 1, "allocate": 3},
         "never_fired": [],
+        "coverage": None,
+        "vacuity": None,
         "seconds": 0.123,
         "compile_seconds": 0.5,
         "bytes_per_state": 7.8,
         "warnings": [],
         "trace_property": None,
         "loop_start": None,
+        "trace_note": None,
         "trace": [],
     }
     assert json.loads(json.dumps(data)) == data

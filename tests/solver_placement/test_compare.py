@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
+import pytest
 from brute_force import best
 from hypothesis import HealthCheck, assume, given, settings
 
@@ -22,7 +24,8 @@ from reference.cluster import (
 from reference.schedulers import schedule
 from reference.strategies import clusters
 from reference.validate import validate
-from solver_placement import compare
+from solver_placement import Solution, compare, solve
+from solver_placement.problem import Unsound
 from solver_placement.shrink import passes, without_idle_queues
 from solver_placement.witness import Search, find_witness, weight_of
 
@@ -147,3 +150,16 @@ def test_no_witness_where_greedy_is_optimal() -> None:
     assert found.witness is None
     assert found.witness_note == "every policy reaches the optimum"
     assert found.policies[0].gap == 0
+
+
+def test_a_good_placement_above_the_bound_is_a_fault_of_the_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = sys.modules["solver_placement.compare"]
+
+    def too_low(*arguments: object, **options: object) -> Solution:
+        found = solve(*arguments, **options)  # type: ignore[arg-type]
+        return replace(found, bound=found.bound - 1)
+
+    monkeypatch.setattr(module, "solve", too_low)
+    best_known = solve(crowded(), time_limit=20).placement
+    with pytest.raises(Unsound, match="known has weight 51, which the judge accepts, but the solver's bound is 50"):
+        compare(crowded(), {"known": lambda _: best_known}, time_limit=20)

@@ -1,0 +1,1 @@
+"""Answers to why: why is this state reachable, why is this action not enabled here."""

@@ -1,0 +1,68 @@
+"""Why is a state reachable: a shortest run to the nearest state where a condition holds."""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from model.explore.lower import Event, EventKind, lower
+from model.explore.native import Native
+from model.explore.recover import Recovery
+from model.explore.search import Limits, Progress, Search
+from model.language import Location, Machine, Property, PropertyKind
+from model.query import Query
+from model.trace import Trace
+from model.verdict import Outcome
+
+_GOAL = "asked_for"
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """The answer: HOLDS with a ``trace`` to the nearest such state, VACUOUS if no state is one, or UNKNOWN.
+
+    ``how`` says it in words; ``states`` were found until it was known. ``note``: why ``trace`` is not the simplest of
+    the shortest.
+    """
+
+    outcome: Outcome
+    how: str
+    states: int
+    trace: Trace | None = None
+    note: str | None = None
+
+
+def nearest(
+    machine: Machine,
+    condition: Query,
+    *,
+    max_states: int | None = None,
+    max_memory: int | None = None,
+    time_limit: float | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Reached:
+    """The nearest state of ``machine`` where ``condition`` holds. Budgets as for `model.explore.explore`."""
+    asked = copy.copy(machine)
+    asked.properties = [
+        Property(_GOAL, "", PropertyKind.SOMETIMES, condition.condition, (), Location("the question", 1))
+    ]
+    program = lower(asked)
+    limits = Limits(max_memory, max_states, time_limit, until=EventKind.SOMETIMES)
+    search = Search(program, Native(program), limits, progress, threads=len(os.sched_getaffinity(0)))
+    search.run()
+    event = Event(EventKind.SOMETIMES, _GOAL)
+    found = search.first.get(program.events.index(event))
+    count = "1 state" if search.count == 1 else f"{search.count:,} states"
+    if found is not None:
+        trace, _, note = Recovery(search).simple_trace(found, event)
+        steps = "1 step" if len(trace) == 1 else f"{len(trace)} steps"
+        return Reached(Outcome.HOLDS, f"reached after {steps}", search.count, trace, note)
+    if search.complete:
+        return Reached(Outcome.VACUOUS, f"unreachable, in no state of all {count}", search.count)
+    how = f"{search.budget}; no state of the {count} found, all of those up to depth {search.complete_depth} among them"
+    return Reached(Outcome.UNKNOWN, how, search.count)
+
+
+__all__ = ["Reached", "nearest"]

@@ -1,0 +1,1 @@
+"""Machines and traces in the formats of other tools: ITF, Mermaid, DOT, networkx."""
