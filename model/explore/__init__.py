@@ -7,9 +7,9 @@ both, `search` runs them level by level within budgets, `possible` follows steps
 numbers into traces, and `explorer` says what all that means. For `liveness`, `steps` looks steps up again, `core` finds
 cycles (`components`), `fair` those of fair runs, `region` the nearest, and `lasso` a loop in it.
 
-`unseen` tells from the table of states what was not seen (`blocked`: why an action never fired; `values`). `simulate`
-walks at random instead of searching: `stepper` computes steps of any states, `walks` takes them, `distinct` counts
-states, `shorten` makes traces shorter.
+`unseen` tells from the table of states what was not seen (`blocked`, `patterns`: why an action never fired; `values`),
+`vacuity` which properties no mutant breaks. `simulate` walks at random instead of searching: `stepper` computes steps
+of any states, `walks` takes them, `distinct` counts states, `shorten` makes traces shorter.
 
 Symmetric sorts are explored like others, each permutation of a state as a state of its own, unless `symmetry` is asked
 for. `saving` and `checkpoint` keep a search that was interrupted, `spill` moves old states to disk.

@@ -1,8 +1,8 @@
 """Why an action never fired: in how many cases each conjunct of its guard was false, and in how many only that one was.
 
-All conjuncts of an instance are computed for every state by compiled code, as bits of a word; how often each pattern of
-bits occurs says everything else. At most `MOST_CONDITIONS` are computed for an action, and no more cases than a search
-of this size is worth: where an action has more instances than that, the first ones are looked at.
+All conjuncts of an instance are computed for every state by compiled code, as bits of a number; how often each pattern
+of bits occurs (`patterns`) says everything else. At most `MOST_CONDITIONS` are computed for an action, and no more
+cases than a search of this size is worth: where an action has more instances than that, the first ones are looked at.
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ from numpy.typing import NDArray
 from model.coverage import Blocked, Conjunct
 from model.explore.ground import Node
 from model.explore.grounding import Grounder
+from model.explore.lower import Program
 from model.explore.native import Native
+from model.explore.patterns import MOST_BITS, counter_of
 from model.language import Action, Expr, Op
 from model.semantics import Semantics
 
 MOST_CONDITIONS: Final = 2_048
 MOST_CONJUNCTS: Final = 64
-_COUNTED_IN_PLACE: Final = 12  # patterns of so many bits are counted by index, longer ones by sorting
+_AT_ONCE: Final = 256  # conditions in one compiled function
 
 States = Callable[[], Iterator[NDArray[np.uint64]]]
 """All packed states, part by part."""
@@ -58,8 +60,17 @@ class _Instance:
 class Blockers:
     """Explains never-fired actions over a set of ``count`` states. ``most_cases``: how many to look at for each."""
 
-    def __init__(self, semantics: Semantics, native: Native, grounder: Grounder, count: int, most_cases: int) -> None:
+    def __init__(
+        self,
+        semantics: Semantics,
+        program: Program,
+        native: Native,
+        grounder: Grounder,
+        count: int,
+        most_cases: int,
+    ) -> None:
         self._semantics = semantics
+        self._program = program
         self._native = native
         self._grounder = grounder
         self._count = count
@@ -97,30 +108,29 @@ class Blockers:
     def _patterns(self, instances: list[_Instance], states: States) -> list[Patterns]:
         """For each of ``instances`` how often each pattern occurs."""
         width = len(instances[0].nodes)
-        each = max(1, 64 // max(1, width))
+        if width > MOST_BITS:
+            return [self._sorted(i, states) for i in instances]
+        each, size = max(1, _AT_ONCE // max(1, width)), 1 << width
         found: list[Patterns] = []
         for first in range(0, len(instances), each):
             chosen = instances[first : first + each]
-            counted: list[Patterns] = [Counter() for _ in chosen]
-            look = self._native.predicates_of([node for i in chosen for node in i.nodes])
+            look = counter_of(self._program, [i.nodes for i in chosen])
+            counts = np.zeros((len(chosen), size), np.int64)
             for part in states():
-                words = np.empty(len(part), np.uint64)
-                look(part.ctypes.data, len(part), words.ctypes.data)
-                for number, patterns in enumerate(counted):
-                    patterns.update(_count(words >> np.uint64(number * width), width))
-            found += counted
+                look(part.ctypes.data, len(part), counts.ctypes.data)
+            found += [Counter({n: c for n, c in enumerate(row) if c}) for row in counts.tolist()]
         return found
 
-
-def _count(words: NDArray[np.uint64], width: int) -> dict[int, int]:
-    """How often each pattern of the lowest ``width`` bits occurs."""
-    patterns = words & np.uint64((1 << width) - 1)
-    if width <= _COUNTED_IN_PLACE:
-        counts = np.bincount(patterns.astype(np.int64))
-        kept = np.flatnonzero(counts)
-        return dict(zip(kept.tolist(), counts[kept].tolist(), strict=True))
-    values, counts = np.unique(patterns, return_counts=True)
-    return dict(zip(values.tolist(), counts.tolist(), strict=True))
+    def _sorted(self, instance: _Instance, states: States) -> Patterns:
+        """The same for one instance with more patterns than there can be counters."""
+        patterns: Patterns = Counter()
+        look = self._native.predicates_of(instance.nodes)
+        for part in states():
+            words = np.empty(len(part), np.uint64)
+            look(part.ctypes.data, len(part), words.ctypes.data)
+            values, counts = np.unique(words, return_counts=True)
+            patterns.update(dict(zip(values.tolist(), counts.tolist(), strict=True)))
+        return patterns
 
 
 def never_together(patterns: set[int], width: int) -> tuple[tuple[int, ...], ...]:

@@ -64,11 +64,11 @@ def simulate(
         total.add(result)
         if progress is not None:
             progress(total.walks, int(total.steps.sum()))
+        late = deadline is not None and total.walks < walks and time.perf_counter() > deadline
         if total.violated and total.walks < walks:
             stopped = "a violation was found"
-        elif deadline is not None and (not result.in_time or time.perf_counter() > deadline):
-            if not result.in_time or total.walks < walks:
-                stopped = f"time limit of {time_limit:g} s ran out"
+        elif late or not result.in_time:
+            stopped = f"time limit of {time_limit:g} s ran out"
         if stopped is not None:
             break
     judge = _Judge(program, native, total)
@@ -99,6 +99,7 @@ def _in_order(walker: Walker, walks: int, size: int, threads: int) -> Iterator[B
             while ahead:
                 yield ahead.popleft().result()
         finally:
+            walker.stop()
             for job in ahead:
                 job.cancel()
 

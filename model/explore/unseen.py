@@ -24,7 +24,7 @@ from model.semantics import Semantics
 
 _PART: Final = 1 << 16
 _LEAST_CASES: Final = 20_000_000
-_CASES_A_STEP: Final = 4  # a case costs a small part of what a step of the search does
+_CASES_A_STEP: Final = 2  # a case costs a small part of what a step of the search does
 _MOST_IDLE: Final = 2_048
 
 
@@ -42,7 +42,8 @@ def unseen(search: Search, recovery: Recovery) -> Unseen:
     idle.count()
     silent = [a for a, fired in zip(machine.actions, search.fired, strict=True) if not fired]
     semantics = Semantics(machine)
-    blockers = Blockers(semantics, search.native, grounder, search.count, most_cases // max(1, len(silent)))
+    cases_each = most_cases // max(1, len(silent))
+    blockers = Blockers(semantics, search.program, search.native, grounder, search.count, cases_each)
     return Unseen(
         tuple(blockers.explain(a, lambda: (states for _, _, states in _parts(search))) for a in silent),
         values.taken(),
@@ -84,7 +85,8 @@ class _IdleSteps:
             node.value: value for node, value in filter(None, map(equality, instance.conjuncts)) if node.op == "cell"
         }
         same = [self._kept(write, known) for write in instance.writes]
-        return graph.both([*same, graph.no(instance.write_fault), graph.no(instance.range_fault)])
+        # A cell that leaves its range changes.
+        return graph.both([*same, graph.no(instance.write_fault)])
 
     def _kept(self, write: Write, known: dict[int, int]) -> Node:
         graph = self._graph

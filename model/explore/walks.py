@@ -83,11 +83,16 @@ class Walker:
         self._steps: Final = steps
         self._seed: Final = seed
         self._deadline: Final = deadline
+        self._stopped = False
         self.values: Final = Values(program.machine, program.layout)
         numbers = [i.number for i in program.instances]
         self._action: Final = np.zeros(max(numbers, default=0) + 1, np.int64)
         for i in program.instances:
             self._action[i.number] = i.action
+
+    def stop(self) -> None:
+        """End the batches that are under way in other threads; nobody wants them any more."""
+        self._stopped = True
 
     def batch(self, number: int, walks: int) -> BatchResult:
         """Batch ``number``, from 0, of ``walks`` walks."""
@@ -107,7 +112,7 @@ class Walker:
             result.dead_ends += int(np.count_nonzero(~alive))
             if step == self._steps or not alive.any():
                 break
-            if self._deadline is not None and time.perf_counter() > self._deadline:
+            if self._stopped or (self._deadline is not None and time.perf_counter() > self._deadline):
                 result.in_time = False
                 break
             firsts = np.cumsum(counts) - counts

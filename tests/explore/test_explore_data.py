@@ -7,6 +7,8 @@ import math
 
 import pytest
 from agreement import assert_agrees
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from model.explore import Exploration
 from model.language import (
@@ -14,6 +16,7 @@ from model.language import (
     Machine,
     Order,
     Sort,
+    after,
     all_,
     choose,
     count_,
@@ -21,6 +24,7 @@ from model.language import (
     ite,
     record,
     require,
+    weak,
     when,
 )
 from model.language.describe import describe
@@ -337,6 +341,49 @@ def test_sending_in_a_for_statement_fills_a_bag() -> None:
     assert verdict.coverage.distinct_states == 2**3 + (2**3 - 1)
 
 
+FIELDS = {"kind": Kind, "app": App, "node": Node, "units": range(-1, 1), "urgent": bool}
+
+
+@settings(max_examples=12)
+@given(data=st.data())
+def test_any_channel_has_as_many_states_as_contents(data: st.DataObject) -> None:
+    """Any fields, options and pattern of receiving; each channel holds any sequence, or any bag, of its contents."""
+    order, over = data.draw(st.sampled_from(Order), "order"), data.draw(st.booleans(), "over")
+    most = 2 if over else 3
+    names = data.draw(st.lists(st.sampled_from(sorted(FIELDS)), min_size=1, max_size=most, unique=True), "fields")
+    asked = data.draw(st.lists(st.sampled_from(names), unique=True), "asked for")
+    options = {o: data.draw(st.booleans(), o) for o in ("blocking", "duplicates", "lossy")}
+    contents = math.prod(len(FIELDS[n]) if n in ("kind", "units") else 2 for n in names)  # type: ignore[arg-type]
+    capacity = data.draw(st.integers(1, 1 if contents > 4 else 2), "capacity")
+    m = Machine("any")
+    m.sort(App, 2, symmetric=True)
+    m.sort(Node, 2, symmetric=True)
+    fields = record(**{name: FIELDS[name] for name in names})
+    channel = m.channel("line", fields, capacity, order, over=Node if over else None, **options)  # type: ignore[call-overload]
+    seen = m.variable("seen", Node, bool, init=False)
+
+    @m.action
+    def send(n: Node) -> None:
+        (channel[n] if over else channel).send(**{name: choose(FIELDS[name], name) for name in names})
+
+    @m.action
+    def receive(n: Node) -> None:
+        here = channel[n] if over else channel
+        message = here.receive(**{name: choose(FIELDS[name], name) for name in asked})
+        with when(message.node == n if "node" in names else True):
+            seen[n] = False
+
+    @m.always
+    def consistent() -> Expr:
+        return all_(channel[n].consistent() for n in Node) if over else channel.consistent()
+
+    verdict = assert_agrees(m).verdict
+    each = (sequences if order is Order.FIFO else bags)(contents, capacity)
+    assert verdict.coverage.distinct_states == each ** (2 if over else 1)
+    assert verdict["consistent"].outcome is Outcome.HOLDS
+    assert (verdict["values_in_range"].outcome is Outcome.HOLDS) == options["blocking"]
+
+
 # ---- sets and elements
 
 
@@ -413,7 +460,8 @@ def test_an_element_or_none() -> None:
 
     @m.always
     def one_at_most() -> Expr:
-        return all_(count_(place[a].is_(n) for n in Node) <= 1 for a in App) & (count_(old == n for n in Node) <= 1)
+        counted = all_(count_(place[a].is_(n) for n in Node) <= 1 for a in App) & (count_(old == n for n in Node) <= 1)
+        return counted & (counted == (all_(place[a].consistent() for a in App) & old.consistent()))
 
     @m.always
     def equality_is_one() -> Expr:
@@ -495,8 +543,6 @@ def alarm(most: int, apps: int, *, urgent: bool = True, unless: bool = False) ->
 
     @m.step
     def time_waits() -> Expr:
-        from model.language import after
-
         passes = all_(after(timer.left(a)) == timer.left(a) - 1 for a in App) & all_(timer.running(a) for a in App)
         return implies(passes, all_(~timer.expired(a) for a in App))
 
@@ -638,3 +684,55 @@ def test_three_sorts_index_a_variable() -> None:
     names: dict[str, object] = {}
     exec(describe(m), names)  # noqa: S102
     assert Exploration(names["three"]()).states.tolist() == exploration.states.tolist()  # type: ignore[operator]
+
+
+# ---- the actions that constructs bring along, in fairness and in claims
+
+
+def test_fairness_speaks_of_the_clock_and_of_losses() -> None:
+    m = Machine("fair")
+    line = m.channel("line", record(urgent=bool), 1, lossy=True)
+    timer = m.timer("timer", most=2)
+    tick = m.clock(timer)
+
+    @m.action
+    def send() -> None:
+        require(line.is_empty(), timer.off())
+        line.send(urgent=True)
+        timer.start()
+
+    @m.action
+    def hear() -> None:
+        line.receive()
+        timer.stop()
+
+    @m.action
+    def resend() -> None:
+        require(line.is_empty())
+        timer.expire()
+        line.send(urgent=False)
+
+    @m.always
+    def losing_is_an_action() -> Expr:
+        return m.enabled(line.lose) == ~line.is_empty()
+
+    @m.leads_to(fairness=[weak(tick), weak(hear), weak(resend)])
+    def a_loss_is_noticed() -> tuple[Expr, Expr]:
+        return line.is_empty() & ~timer.off(), timer.expired() | ~line.is_empty()
+
+    @m.leads_to(fairness=[weak(hear), weak(resend)])
+    def without_time_it_is_not() -> tuple[Expr, Expr]:
+        return line.is_empty() & ~timer.off(), timer.expired() | ~line.is_empty()
+
+    @m.leads_to(fairness=[m.progress(but=[line.lose])])
+    def sooner_or_later_all_is_quiet() -> tuple[Expr, Expr]:
+        return ~line.is_empty(), timer.off() & line.is_empty()
+
+    verdict = assert_agrees(m).verdict
+    expected = {
+        "losing_is_an_action": Outcome.HOLDS,
+        "a_loss_is_noticed": Outcome.HOLDS,
+        "without_time_it_is_not": Outcome.VIOLATED,
+        "sooner_or_later_all_is_quiet": Outcome.HOLDS,
+    }
+    assert {name: verdict[name].outcome for name in expected} == expected

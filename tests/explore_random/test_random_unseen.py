@@ -14,7 +14,7 @@ from model.semantics import Explored, Semantics, State, explore
 from model.strategies import machines
 
 RANDOM = settings(
-    max_examples=100,
+    max_examples=60,
     deadline=None,
     database=None,
     phases=[Phase.generate, Phase.shrink],
@@ -47,7 +47,7 @@ def check_conjuncts(machine: Machine, action: Action, exploration: Exploration, 
     """Counted one by one, for an action that may well have fired."""
     s = Semantics(machine)
     grounder = Grounder(machine, exploration.program.graph)
-    blockers = Blockers(s, exploration.search.native, grounder, len(states), 10**9)
+    blockers = Blockers(s, exploration.program, exploration.search.native, grounder, len(states), 10**9)
     own = next(a for a in s.machine.actions if a is action)
     shards = [shard.states for shard in exploration.search.shards]
     told = blockers.explain(own, lambda: iter(shards))

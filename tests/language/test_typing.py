@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import enum
 
-from model.language import Expr, Machine, Sort, all_, choose, first, ite, require, sum_, when
+from model.language import Expr, Machine, Sort, Order, all_, choose, first, ite, record, require, sum_, when
 
 
 class App(Sort):
@@ -43,6 +43,13 @@ def toy(apps: int = 2) -> Machine:
     held = m.variable("held", (App, Node), range(3), init=0)
     clock = m.scalar("clock", range(3), init=0)
     cost = m.constant("cost", Node, [1, 2])
+    waiting = m.set("waiting", App)
+    pairs = m.set("pairs", (App, Node))
+    holder = m.element("holder", App)
+    place = m.element("place", Node, over=App)
+    inbox = m.channel("inbox", record(app=App, urgent=bool), 2, Order.ANY, over=Node)
+    timer = m.timer("timer", App, most=2)
+    m.clock(timer)
 
     def used(n: Node) -> Expr:
         return sum_(held[a, n] for a in App)
@@ -57,6 +64,13 @@ def toy(apps: int = 2) -> Machine:
             clock.next += 1
         for k in Node:
             held[a, k] = 0
+        message = inbox[n].receive(app=a)
+        require((waiting | waiting).contains(a), holder == a, place[a] == n, message.urgent, timer.off(a))
+        waiting.add(a)
+        pairs.add((a, n))
+        place[a] = n
+        holder.next = None
+        timer.start(a, units=1)
 {mistake}
     @m.always
     def within() -> Expr:
@@ -78,6 +92,13 @@ MISTAKES = {
     "        clock.nxt = 1\n": r'error: "Scalar" has no attribute "nxt"',
     "        clock.next = 1.5\n": r"error: Incompatible types in assignment",
     "        state[a] = 'NEW'\n": r"error: Incompatible types in assignment",
+    "        waiting.discard(n)\n": r'error: Argument 1 to "discard" of "BoundedSet" has incompatible type "Node"',
+    "        pairs.discard((n, a))\n": r'error: Argument 1 to "discard" of "BoundedSet" has incompatible type',
+    "        require((waiting | pairs).is_empty())\n": r"error: Unsupported operand types for \|",
+    "        holder.next = n\n": r"error: Incompatible types in assignment",
+    "        place[n] = n\n": r"error: Invalid index type",
+    "        inbox[a].send(app=a, urgent=True)\n": r"error: Invalid index type",
+    "        timer.stop(n)\n": r'error: Argument 1 to "stop" of "Timer" has incompatible type "Node"',
 }
 
 

@@ -89,6 +89,7 @@ def test_json() -> None:
         "distinct_states": 9,
         "transitions": 12,
         "depth": 2,
+        "symmetry": None,
         "complete": True,
         "budget": None,
         "actions": {"submit": 1, "allocate": 3},

@@ -71,6 +71,11 @@ class ElementValue(NoPythonValue, Generic[S]):
         (symbol,) = fresh((self._sort,))
         return quantified("all", (symbol,), negation(self._holds(symbol)))
 
+    def consistent(self) -> Expr:
+        """That it is not two elements at once: true in every reachable state, for provers that do not explore."""
+        (symbol,) = fresh((self._sort,))
+        return compare("<=", quantified("count", (symbol,), self._holds(symbol)), 1)
+
     def __eq__(self, other: object) -> Expr:  # type: ignore[override]
         if other is None:
             return self.is_none()
