@@ -96,7 +96,6 @@ def test_json() -> None:
         "never_fired": [],
         "coverage": None,
         "vacuity": None,
-        "symmetry": None,
         "seconds": 0.123,
         "compile_seconds": 0.5,
         "bytes_per_state": 7.8,
