@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 from model.explore import context as c
@@ -13,6 +15,7 @@ from model.explore.spill import Spill
 
 MOST_BITS = 32
 _NEVER = 1 << 62
+_FRESH = 0.05
 # States are moved to disk as long as there are so many times more in memory than a round can add.
 _LEAST = 4
 
@@ -31,17 +34,20 @@ class Growth:
         memory_limit: int | None,
         most_states: int | None,
         spill: Spill | None = None,
+        threads: int = 1,
     ) -> None:
         self._shards: Final = shards
         self._kernels: Final = kernels
         self._memory_limit: Final = memory_limit
         self._most: Final = most_states
         self._spill: Final = spill
+        self._threads: Final = threads
         self._row: Final = shards[0].row_bytes
         self._final: str | None = None
         # The most states that a shard will ever have, once everything is final.
         self._last = [_NEVER] * len(shards)
-        self.peak = 0
+        self.peak = self._available = 0
+        self._asked = -_FRESH
         self.marks = 0
         if any(self._share(n) < s.most for n, s in enumerate(shards)):
             self._final = self._memory_words()
@@ -70,7 +76,13 @@ class Growth:
     @property
     def limit(self) -> int:
         """Bytes that may be in use."""
-        return self.memory + default_budget() if self._memory_limit is None else self._memory_limit
+        if self._memory_limit is not None:
+            return self._memory_limit
+        now = time.perf_counter()
+        if now - self._asked > _FRESH:
+            # Asking the system takes longer than anything else here.
+            self._asked, self._available = now, self.memory + default_budget()
+        return self._available
 
     @property
     def dropped(self) -> bool:
@@ -173,19 +185,24 @@ class Growth:
         if bits > MOST_BITS:
             self._final = f"the room for {shards * int(FULL * (1 << MOST_BITS)):,} states, which is the most, ran out"
             return
-        # All the larger tables, and beside the last of them, while it is filled, its smaller one.
-        while self.memory + shards * size // 2 + size // 2 > self.limit:
+        # All the larger tables, and beside the last of them, while they are filled, their smaller ones.
+        while self.memory + shards * size // 2 + min(self._threads, shards) * size // 2 > self.limit:
             if not self._move():
                 self._final = self._memory_words()
                 return
         self._expect(in_order=True)
-        for shard in self._shards:
-            larger = Array(size)
-            self.peak = max(self.peak, self.memory + size)
-            words = shard.block.words
-            words[c.NEW_TABLE], words[c.NEW_BITS] = larger.address, bits
-            self._kernels.rehash(shard.block.address)
-            shard.table, shard.bits = larger, bits
+        # As many at a time as there are threads: so many smaller tables are there beside their larger ones.
+        with ThreadPoolExecutor(self._threads) as pool:
+            for first in range(0, shards, self._threads):
+                some = self._shards[first : first + self._threads]
+                larger = [Array(size) for _ in some]
+                self.peak = max(self.peak, self.memory + len(some) * size)
+                for shard, table in zip(some, larger, strict=True):
+                    shard.block.words[c.NEW_TABLE], shard.block.words[c.NEW_BITS] = table.address, bits
+                for _ in pool.map(self._kernels.rehash, [s.block.address for s in some]):
+                    pass
+                for shard, table in zip(some, larger, strict=True):
+                    shard.table, shard.bits = table, bits
         self._expect(in_order=False)
 
     def _expect(self, in_order: bool) -> None:

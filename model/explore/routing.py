@@ -12,6 +12,7 @@ from model.explore import context as c
 from model.explore.blocks import signed
 from model.explore.symmetry.emit import struct_of
 
+_AHEAD = 64  # words
 # Odd numbers with well-mixed bits.
 _FACTORS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0xD6E8FEB86659FD93)
 
@@ -79,6 +80,9 @@ def route_text(words: int, shards: int, canonical: bool = False) -> str:
             "store i64 %meta, ptr %meta.p",
             f"%to.next = getelementptr i64, ptr %to, i64 {words + 1}",
             "store ptr %to.next, ptr %cursor",
+            # Another thread may have read what was here before.
+            f"%ahead = getelementptr i64, ptr %to, i64 {_AHEAD}",
+            "call void @llvm.prefetch.p0(ptr %ahead, i32 1, i32 3, i32 1)",
             "ret void",
             "}",
         ]

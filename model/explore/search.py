@@ -140,7 +140,7 @@ class Search:
         self._lost: int | None = None
         self._improving: threading.Thread | None = None
         self._started = self._reported = 0.0
-        self.growth: Final = Growth(self.shards, native.kernels, limits.memory, limits.states, spill)
+        self.growth: Final = Growth(self.shards, native.kernels, limits.memory, limits.states, spill, self._threads)
 
     # ---- what was found
 

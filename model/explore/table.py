@@ -48,6 +48,14 @@ def _meta(name: str, number: str, words: int) -> list[str]:
     ]
 
 
+def _fetch_record(at: str, words: int) -> list[str]:
+    """Prefetch the record a tile behind ``at``: another thread may have written it."""
+    return [
+        f"%ahead = getelementptr i64, ptr {at}, i64 {TILE * (words + 1)}",
+        "call void @llvm.prefetch.p0(ptr %ahead, i32 0, i32 3, i32 1)",
+    ]
+
+
 def _bucket_at(name: str, number: str) -> list[str]:
     return [
         f"%{name}.o = shl i64 {number}, {BUCKET_BITS}",
@@ -159,6 +167,7 @@ def guess_text(words: int) -> str:
         *_meta("far.meta", "%far.j", words),
         *_bucket("far.bucket", "%far.meta"),
         "call void @llvm.prefetch.p0(ptr %far.bucket, i32 1, i32 3, i32 1)",
+        *_fetch_record("%far.meta.p", words),
         *_meta("meta", "%j", words),
         *_bucket("bucket", "%meta"),
         *_want("want", "%meta"),
@@ -238,6 +247,7 @@ def table_text(words: int, insert: bool) -> str:
         *_meta("p.meta", "%p", words),
         *_bucket("p.bucket", "%p.meta"),
         "call void @llvm.prefetch.p0(ptr %p.bucket, i32 1, i32 3, i32 1)",
+        *(line.replace("%ahead", "%p.ahead") for line in _fetch_record("%p.meta.p", words)),
         "%p.next = add i64 %p, 1",
         "br label %warm.head",
         "tile:",
