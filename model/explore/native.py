@@ -136,4 +136,10 @@ def _compile(text: str, level: int) -> Any:
     return engine
 
 
-__all__ = ["Kernels", "Native", "compiled", "kernels"]
+def yield_address() -> int:
+    """A C function without arguments that lets another thread run."""
+    library = ctypes.CDLL(None)
+    return ctypes.cast(library.sched_yield, ctypes.c_void_p).value or 0
+
+
+__all__ = ["Kernels", "Native", "compiled", "kernels", "yield_address"]

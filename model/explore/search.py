@@ -8,7 +8,6 @@ threads.
 
 from __future__ import annotations
 
-import ctypes
 import threading
 import time
 from collections.abc import Callable
@@ -22,7 +21,7 @@ from model.explore import context as c
 from model.explore.growth import Growth
 from model.explore.initial import initial_batches
 from model.explore.lower import EventKind, Program
-from model.explore.native import Native
+from model.explore.native import Native, yield_address
 from model.explore.shard import Block, Rows, Shard
 from model.explore.spill import Spill
 
@@ -133,7 +132,7 @@ class Search:
         self._threads = min(threads, native.shards)
         self._blocks = np.array([s.block.address for s in self.shards], np.int64)
         self._shared = np.zeros(c.STATUS + c.STATUS_STRIDE * self._threads, np.int64)
-        self._shared[c.YIELD] = _yield_address()
+        self._shared[c.YIELD] = yield_address()
         self._levels = np.zeros((_LEVELS, native.shards), np.int64)
         self._shared[c.LEVELS] = self._levels.ctypes.data
         self.parents: Final = Rows(native.shards)
@@ -395,12 +394,6 @@ class Search:
         queue = self.count - sum(self.expanded)
         level = max(0, self._level)
         self._report(Progress(self.count, self.transitions, level, queue, self.memory, now - self._started))
-
-
-def _yield_address() -> int:
-    """A C function without arguments that lets another thread run."""
-    library = ctypes.CDLL(None)
-    return ctypes.cast(library.sched_yield, ctypes.c_void_p).value or 0
 
 
 __all__ = ["INTERRUPTED", "Found", "Keeper", "Limits", "Occurrence", "Progress", "Search"]
