@@ -20,7 +20,8 @@ import numpy as np
 from model.explore import context as c
 from model.explore.growth import Growth
 from model.explore.initial import initial_batches
-from model.explore.lower import EventKind, Program
+from model.explore.limits import Limits, Progress
+from model.explore.lower import Program
 from model.explore.native import Native, yield_address
 from model.explore.shard import Block, Rows, Shard
 from model.explore.spill import Spill
@@ -34,32 +35,6 @@ _LEVELS = 1 << 10
 _ALONE = 1 << 11
 _PROGRESS_SECONDS = 0.1
 INTERRUPTED: Final = "interrupted"
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far an exploration is. ``queue``: states found, not yet expanded. ``depth``: of the level being expanded."""
-
-    states: int
-    transitions: int
-    depth: int
-    queue: int
-    memory_bytes: int
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Budgets; None is no limit, but for ``memory`` (bytes) a share of what is free. ``seconds`` of search.
-
-    ``until``: stop once an event of this kind has occurred.
-    """
-
-    memory: int | None = None
-    states: int | None = None
-    seconds: float | None = None
-    stop_at_first: bool = False
-    until: EventKind | None = None
 
 
 @dataclass(frozen=True, slots=True)
