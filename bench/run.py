@@ -148,8 +148,8 @@ def compilation() -> list[dict[str, float]]:
     """How long specs of more and more actions take to compile."""
     from growing import growing
 
-    from model.explore.lower import lower
-    from model.explore.native import Native
+    from model.explore.codegen.native import Native
+    from model.explore.lowering.lower import lower
 
     found: list[dict[str, float]] = []
     for actions in (10, 20, 40, 80):

@@ -47,7 +47,7 @@ def simulate(
     time_limit: float | None = None,
     **parameters: Any,
 ) -> Simulation:
-    """Random walks over ``spec``, named as for `check`: see `model.explore.simulate`."""
+    """Random walks over ``spec``, named as for `check`: see `model.explore.walks.simulate`."""
     from model.explore import simulate as _simulate
     from model.language import Machine as _Machine
     from specs.loading import build_spec

@@ -76,7 +76,7 @@ def command(
     from gangproof.trace_output import write_trace
     from gangproof.verdict_text import headline, verdict_text
     from model.explore import INTERRUPTED, Saving, explore
-    from model.explore.checkpoint import check_target
+    from model.explore.search.checkpoint import check_target
     from model.language.properties import BUILT_IN
     from model.verdict import Outcome
     from specs.loading import spec_builder
@@ -115,7 +115,7 @@ def command(
             spill=spill,
         )
         if vacuity and verdict.coverage.budget != INTERRUPTED:
-            from model.explore.vacuity import with_vacuity
+            from model.explore.coverage.vacuity import with_vacuity
 
             verdict = with_vacuity(
                 build,

@@ -7,10 +7,10 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from model.explore.lower import Event, EventKind, lower
-from model.explore.native import Native
-from model.explore.recover import Recovery
-from model.explore.search import Limits, Progress, Search
+from model.explore.codegen.native import Native
+from model.explore.lowering.lower import Event, EventKind, lower
+from model.explore.search.search import Limits, Progress, Search
+from model.explore.traces.recover import Recovery
 from model.language import Location, Machine, Property, PropertyKind
 from model.query import Query
 from model.trace import Trace

@@ -1,25 +1,24 @@
 """Exhaustive exploration, compiled: every reachable state of a machine, and a verdict with shortest traces.
 
-The way of a machine through here, file by file: `grounding` unrolls its expressions into `ground` nodes, `lower`
-makes instances and events of them, `layout` packs its states into words, `decide` orders the guards, `emit` writes
-the successor function as LLVM text (values placed by `blocks`), `table` and `rounds` are the search, `native` compiles
-both, `search` runs them level by level within budgets, `possible` follows steps backwards, `recover` turns state
-numbers into traces, and `explorer` says what all that means. For `liveness`, `steps` looks steps up again, `core` finds
-cycles (`components`), `fair` those of fair runs, `region` the nearest, and `lasso` a loop in it.
+The way of a machine through here, folder by folder:
 
-`unseen` tells from the table of states what was not seen (`blocked`, `patterns`: why an action never fired; `values`),
-`vacuity` which properties no mutant breaks. `simulate` walks at random instead of searching: `stepper` computes steps
-of any states, `walks` takes them, `distinct` counts states, `shorten` makes traces shorter.
-
-Symmetric sorts are explored like others, each permutation of a state as a state of its own, unless `symmetry` is asked
-for. `saving` and `checkpoint` keep a search that was interrupted, `spill` moves old states to disk.
+- `lowering`: quantifiers are unrolled into ground expressions, actions into instances, claims into events; a layout
+  packs a state into words.
+- `codegen`: guards are ordered, the successor function is written as LLVM text, and so are the table and the rounds of
+  the search; `native` compiles both.
+- `search` runs them level by level within budgets, in shards that threads share; it can be kept and resumed.
+- `symmetry`: of states that differ by an exchange of equals, the one that stands for all.
+- `explorer` says what all that means, property by property: with `possible`, which follows steps backwards, `liveness`,
+  which looks for fair runs, and `traces`, which makes runs in the spec's words of numbers of states.
+- `coverage` tells what was not seen, and which properties no mutant breaks.
+- `walks` goes at random instead, where a machine is too big.
 """
 
-from model.explore.checkpoint import CheckpointError
 from model.explore.explorer import Exploration, explore
-from model.explore.saving import Saving
-from model.explore.search import INTERRUPTED, Progress
-from model.explore.simulate import simulate
-from model.explore.spill import SpillError
+from model.explore.search.checkpoint import CheckpointError
+from model.explore.search.saving import Saving
+from model.explore.search.search import INTERRUPTED, Progress
+from model.explore.search.spill import SpillError
+from model.explore.walks.simulate import simulate
 
 __all__ = ["INTERRUPTED", "CheckpointError", "Exploration", "Progress", "Saving", "SpillError", "explore", "simulate"]

@@ -13,17 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.coverage import Unseen
-from model.explore.checkpoint import read
-from model.explore.liveness import Liveness
-from model.explore.lower import Event, EventKind, Program, lower
-from model.explore.native import Native
+from model.explore.codegen.native import Native
+from model.explore.coverage.unseen import unseen
+from model.explore.liveness.liveness import Liveness
+from model.explore.lowering.lower import Event, EventKind, Program, lower
 from model.explore.possible import OutOfMemory, OutOfTime, first_stuck
-from model.explore.recover import Recovery
-from model.explore.saving import Saving
-from model.explore.search import INTERRUPTED, Limits, Occurrence, Progress, Search
-from model.explore.simplest import MOST_BEFORE_GOAL, MOST_STATES
-from model.explore.spill import Spill
-from model.explore.unseen import unseen
+from model.explore.search.checkpoint import read
+from model.explore.search.saving import Saving
+from model.explore.search.search import INTERRUPTED, Limits, Occurrence, Progress, Search
+from model.explore.search.spill import Spill
+from model.explore.traces.recover import Recovery
+from model.explore.traces.simplest import MOST_BEFORE_GOAL, MOST_STATES
 from model.language import Machine, Property, PropertyKind
 from model.verdict import Coverage, Outcome, PropertyVerdict, Verdict
 

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from model.explore import context as c
-from model.explore.budget import OutOfMemory, OutOfTime
-from model.explore.search import Found, Search
+from model.explore.codegen import context as c
+from model.explore.search.budget import OutOfMemory, OutOfTime
+from model.explore.search.search import Found, Search
 
 _ROOM = 1 << 14
 _STATES = 1 << 16

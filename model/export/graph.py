@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.errors import GraphTooLarge, QueryError
-from model.explore.lower import lower
-from model.explore.native import Native
-from model.explore.search import Limits, Progress, Search
-from model.explore.steps import Batch, Numbers, Steps
+from model.explore.codegen.native import Native
+from model.explore.lowering.lower import lower
+from model.explore.search.search import Limits, Progress, Search
+from model.explore.traces.steps import Batch, Numbers, Steps
 from model.export.columns import Columns
 from model.language import Machine, VariableBase
 from model.language.types import EnumType, domain_type

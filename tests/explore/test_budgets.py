@@ -8,10 +8,11 @@ from itertools import pairwise
 import pytest
 
 from model import semantics
-from model.explore import Exploration, Progress, explore, search
-from model.explore.lower import lower
-from model.explore.native import Native
-from model.explore.search import Limits, Search
+from model.explore import Exploration, Progress, explore
+from model.explore.codegen.native import Native
+from model.explore.lowering.lower import lower
+from model.explore.search import search
+from model.explore.search.search import Limits, Search
 from model.language import Expr, Machine, require
 from model.verdict import Outcome, Verdict
 from specs.gang import gang

@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from model.explore import INTERRUPTED, CheckpointError, Exploration, Saving, checkpoint, search
-from model.explore.lower import Program, lower
-from model.explore.native import Native
+from model.explore import INTERRUPTED, CheckpointError, Exploration, Saving
+from model.explore.codegen.native import Native
+from model.explore.lowering.lower import Program, lower
+from model.explore.search import checkpoint, search
 from model.language import Expr, Machine, all_, require, sum_
 from model.verdict import Outcome
 from specs.gang import gang

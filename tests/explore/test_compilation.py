@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.explore import explore
-from model.explore.emit import expand_text
-from model.explore.ground import Graph, Node
-from model.explore.lower import lower
-from model.explore.native import Native, kernels
+from model.explore.codegen.emit import expand_text
+from model.explore.codegen.native import Native, kernels
+from model.explore.lowering.ground import Graph, Node
+from model.explore.lowering.lower import lower
 from model.language import Expr, Machine, Scalar, SpecError, after, choose, implies, ite, require
 from model.semantics import Semantics
 
@@ -253,7 +253,7 @@ def test_kernels_are_compiled_once_per_number_of_words() -> None:
 
 def test_both_codes_find_the_same() -> None:
     """The quick code of the successor function, and the good one that follows if a search lasts."""
-    from model.explore.search import Limits, Search
+    from model.explore.search.search import Limits, Search
     from specs.gang import gang
 
     program = lower(gang(apps=3, size=3, nodes=2, capacity=3, quota=5))

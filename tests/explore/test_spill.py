@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from model.explore import Exploration, Saving, SpillError, memory, spill
-from model.explore.memory import Array
+from model.explore import Exploration, Saving, SpillError
+from model.explore.search import memory, spill
+from model.explore.search.memory import Array
 from model.verdict import Outcome
 from specs.gang import gang
 from specs.loading import load_spec
@@ -55,10 +56,10 @@ def test_the_same_answers_in_less_memory(tmp_path: Path, whole: Exploration, meg
 
 def test_traces_and_goals_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every page of states is moved as soon as it can be; traces and steps backwards then read from the file."""
-    from model.explore.growth import Growth
+    from model.explore.search.growth import Growth
 
     monkeypatch.setattr(Growth, "_crowded", property(lambda self: self._move() and False))
-    monkeypatch.setattr("model.explore.growth._LEAST", 0)
+    monkeypatch.setattr("model.explore.search.growth._LEAST", 0)
     machine = load_spec("yunikorn", ("apps=3",))
     run, plain = Exploration(machine, spill=tmp_path), Exploration(machine)
     assert run.search.growth.spilled > run.search.count * 4

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from model.explore import context as c
-from model.explore.lower import lower
-from model.explore.memory import Array
-from model.explore.native import Kernels, kernels
-from model.explore.shard import Shard
-from model.explore.table import BUCKET, TILE
+from model.explore.codegen import context as c
+from model.explore.codegen.native import Kernels, kernels
+from model.explore.codegen.table import BUCKET, TILE
+from model.explore.lowering.lower import lower
+from model.explore.search.memory import Array
+from model.explore.search.shard import Shard
 from model.language import Machine
 
 ROOM = 64

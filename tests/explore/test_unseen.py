@@ -10,7 +10,7 @@ from agreement import assert_agrees
 
 from model.coverage import Conjunct, Taken
 from model.explore import Exploration, explore
-from model.explore.blocked import MOST_CONDITIONS, conjuncts_of, never_together
+from model.explore.coverage.blocked import MOST_CONDITIONS, conjuncts_of, never_together
 from model.language import Machine, Sort, require, sum_, when
 from model.semantics import Semantics
 from model.semantics import explore as slowly

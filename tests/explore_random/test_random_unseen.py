@@ -7,8 +7,8 @@ from collections import Counter
 from hypothesis import HealthCheck, Phase, given, settings
 
 from model.explore import Exploration
-from model.explore.blocked import Blockers, conjuncts_of
-from model.explore.grounding import Grounder
+from model.explore.coverage.blocked import Blockers, conjuncts_of
+from model.explore.lowering.grounding import Grounder
 from model.language import Action, Machine
 from model.semantics import Explored, Semantics, State, explore
 from model.strategies import machines

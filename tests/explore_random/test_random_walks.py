@@ -7,11 +7,11 @@ from collections import Counter
 import numpy as np
 from hypothesis import HealthCheck, Phase, given, settings
 
-from model.explore.initial import initial_batches
-from model.explore.lower import EventKind, Program, lower
-from model.explore.native import Native
-from model.explore.simulate import simulate
-from model.explore.walks import BatchResult, Walker
+from model.explore.codegen.native import Native
+from model.explore.lowering.lower import EventKind, Program, lower
+from model.explore.search.initial import initial_batches
+from model.explore.walks.simulate import simulate
+from model.explore.walks.walks import BatchResult, Walker
 from model.language import Machine
 from model.semantics import Fault, Semantics, State, explore
 from model.strategies import machines

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, seed, settings
 
 from model import semantics
 from model.explore import Exploration
-from model.explore.lower import Event, EventKind
-from model.explore.recover import Recovery
+from model.explore.lowering.lower import Event, EventKind
+from model.explore.traces.recover import Recovery
 from model.language import Expr, Machine, PropertyKind, after, one_of, require, when
 from model.language.describe import describe
 from model.semantics import Fault, Semantics, State

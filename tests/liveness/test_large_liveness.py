@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.explore import Exploration, explore
-from model.explore.components import strong_components
-from model.explore.liveness import Liveness
-from model.explore.recover import Recovery
+from model.explore.liveness.components import strong_components
+from model.explore.liveness.liveness import Liveness
+from model.explore.traces.recover import Recovery
 from model.language import Expr, Fairness, Machine, Sort, all_, any_, each, require, strong, weak
 from model.language.fairness import Each
 from model.semantics import Semantics

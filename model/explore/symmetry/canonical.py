@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from model.explore.layout import Layout
+from model.explore.lowering.layout import Layout
 from model.explore.symmetry.group import Class, Symmetry, moves, swapped_cells
 from model.language import Machine, Sort
 

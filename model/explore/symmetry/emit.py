@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from model.explore.blocks import signed
-from model.explore.layout import Layout
+from model.explore.codegen.blocks import signed
+from model.explore.lowering.layout import Layout
 from model.explore.symmetry.canonical import Canonical, Keys
 
 

@@ -1,0 +1,82 @@
+"""How often each combination of conditions holds, counted by compiled code that reads each state once.
+
+``patterns(states, count, out)`` computes, for each of several groups, the conditions of the group as bits of a number,
+and adds one to the group's counter with that number.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from model.explore.codegen.blocks import Placement, Region
+from model.explore.codegen.native import compiled
+from model.explore.lowering.ground import Node
+from model.explore.lowering.lower import Program
+
+MOST_BITS: Final = 12
+"""A group has at most so many conditions: it has a counter for each combination."""
+
+
+def counter_of(program: Program, groups: Sequence[Sequence[Node]]) -> Callable[[int, int, int], None]:
+    """The compiled function for ``groups``. At ``out`` the counters lie group by group, 1 << size words for each."""
+    word = ctypes.c_uint64
+    return compiled(_text(program, groups), "patterns", None, word, word, word)
+
+
+def _text(program: Program, groups: Sequence[Sequence[Node]]) -> str:
+    layout = program.layout
+    placement, root = Placement(program.graph, layout), Region(None)
+    placement.use([node for group in groups for node in group], root)
+    placement.settle()
+    base = 0
+    for g, group in enumerate(groups):
+        number = "0"
+        for bit, node in enumerate(group):
+            name = f"%g{g}.{bit}"
+            # Asking for a value may write text of its own.
+            value = placement.value(node, root)
+            root.lines += [
+                f"{name}.z = zext i1 {value} to i64",
+                f"{name}.s = shl i64 {name}.z, {bit}",
+                f"{name} = or i64 {name}.s, {number}",
+            ]
+            number = name
+        root.lines += [
+            f"%g{g}.at = add i64 {number}, {base}",
+            f"%g{g}.p = getelementptr i64, ptr %out, i64 %g{g}.at",
+            f"%g{g}.o = load i64, ptr %g{g}.p",
+            f"%g{g}.n = add i64 %g{g}.o, 1",
+            f"store i64 %g{g}.n, ptr %g{g}.p",
+        ]
+        base += 1 << len(group)
+    load: list[str] = []
+    for k in range(layout.words):
+        load += [f"%w{k}.p = getelementptr i64, ptr %row, i64 {k}", f"%w{k} = load i64, ptr %w{k}.p"]
+    return "\n".join(
+        [
+            "declare i64 @llvm.smin.i64(i64, i64)",
+            "declare i64 @llvm.smax.i64(i64, i64)",
+            "define void @patterns(ptr noalias %states, i64 %count, ptr noalias %out) {",
+            "entry:",
+            "br label %head",
+            "head:",
+            "%i = phi i64 [ 0, %entry ], [ %i.next, %body ]",
+            "%more = icmp ult i64 %i, %count",
+            "br i1 %more, label %body, label %exit",
+            "body:",
+            f"%offset = mul i64 %i, {layout.words}",
+            "%row = getelementptr i64, ptr %states, i64 %offset",
+            *load,
+            *root.lines,
+            "%i.next = add i64 %i, 1",
+            "br label %head",
+            "exit:",
+            "ret void",
+            "}",
+        ]
+    )
+
+
+__all__ = ["MOST_BITS", "counter_of"]

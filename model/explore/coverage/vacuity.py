@@ -1,0 +1,167 @@
+"""Explores mutants of a machine until each property is broken by one, or all were tried.
+
+Mutants that touch what an unbroken property speaks of come first, in turn of the actions, and of one action's those
+that break most. What no single fault breaks may be held twice, so at last two conjuncts of a guard are dropped
+together. A mutant is explored for the unbroken properties only, and not much farther than the machine itself.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from model.explore.explorer import Exploration
+from model.explore.walks.distinct import distinct
+from model.language import Const, Expr, Machine, Property, PropertyKind, Read, SpecError
+from model.language.generic_mutants import GenericMutant, generic_mutants, paired_guards
+from model.language.mutation import mutated
+from model.language.walking import walk
+from model.vacuity import Broken, Vacuity
+from model.verdict import Outcome, Verdict
+
+_DEADLOCK = "deadlock_free"
+_TIMES, _MORE = 4, 50_000
+
+
+def with_vacuity(
+    build: Callable[[], Machine],
+    verdict: Verdict,
+    *,
+    time_limit: float | None = None,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Verdict:
+    """``verdict``, of the machine that ``build`` makes anew at each call, with what its mutants break.
+
+    A property that no mutant breaks becomes VACUOUS. ``time_limit`` in seconds; ``progress`` is called with the number
+    of mutants tried and of properties left.
+    """
+    found = vacuity(build, verdict, time_limit=time_limit, threads=threads, progress=progress)
+    aside = f"; none of {found.tried:,} mutants breaks it"
+    properties = tuple(
+        replace(p, outcome=Outcome.VACUOUS, how=p.how + aside) if p.name in found.unbroken else p
+        for p in verdict.properties
+    )
+    return replace(verdict, properties=properties, vacuity=found)
+
+
+def vacuity(
+    build: Callable[[], Machine],
+    verdict: Verdict,
+    *,
+    time_limit: float | None = None,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Vacuity:
+    """What the mutants break of the properties that hold in ``verdict``; see `with_vacuity`."""
+    started = time.perf_counter()
+    machine = build()
+    singles, pairs = generic_mutants(machine), paired_guards(machine)
+    asked = _asked(machine, verdict)
+    most_states = _TIMES * verdict.coverage.distinct_states + _MORE
+    states = _states(Exploration(machine, max_states=most_states, threads=threads, any_traces=True)) if asked else None
+    speaks = {p.name: _variables(p) for p in machine.properties}
+    speaks[_DEADLOCK] = frozenset(v.name for v in machine.variables)
+    left = list(asked)
+    pending = list(enumerate(singles))
+    mutants = len(singles)
+    taken = Counter[str]()
+    broken: dict[str, Broken] = {}
+    unchanged: list[str] = []
+    tried, budget, paired = 0, None, False
+    while left and (pending or pairs):
+        if not pending:
+            pending, pairs = list(enumerate(pairs)), ()
+            mutants += len(pending)
+            paired = True
+        if time_limit is not None and time.perf_counter() - started > time_limit:
+            budget = f"time limit of {time_limit:g} s ran out"
+            break
+        spoken = frozenset[str]().union(*(speaks[name] for name in left))
+        chosen = min(pending, key=lambda each: _rank(each[0], each[1], spoken, taken))
+        pending.remove(chosen)
+        mutant = chosen[1]
+        taken[mutant.edit.action] += 1
+        exploration = _explored(build, mutant, left, most_states, threads)
+        if exploration is None:
+            continue
+        tried += 1
+        told = exploration.verdict
+        breaks = [name for name in left if _breaks(told, name)]
+        for name in breaks:
+            trace = told[name].trace
+            broken[name] = Broken(name, mutant.edit.what, None if trace is None else len(trace))
+            left.remove(name)
+        if not breaks and not paired and _steps(told) == _steps(verdict) and _states(exploration) == states:
+            unchanged.append(mutant.edit.what)
+        if progress is not None:
+            progress(tried, len(left))
+    names = [p.name for p in verdict.properties if p.name in speaks]
+    return Vacuity(
+        mutants,
+        tried,
+        tuple(broken[name] for name in asked if name in broken),
+        () if budget is not None else tuple(left),
+        () if budget is None else tuple(left),
+        tuple(name for name in names if name not in asked),
+        tuple(unchanged),
+        budget,
+        time.perf_counter() - started,
+    )
+
+
+def _asked(machine: Machine, verdict: Verdict) -> list[str]:
+    """The properties that hold, and that can be broken at all: a machine may declare that it may end anywhere."""
+    names = [p.name for p in machine.properties]
+    if not any(isinstance(t.condition, Const) and t.condition.raw for t in machine.terminals):
+        names.append(_DEADLOCK)
+    return [name for name in names if verdict[name].outcome is Outcome.HOLDS]
+
+
+def _variables(p: Property) -> frozenset[str]:
+    exprs: list[Expr] = [p.condition, *([] if p.trigger is None else [p.trigger])]
+    for fairness in p.fairness:
+        exprs += [g.condition for action in fairness.actions for g in action.guards]
+    return frozenset(part.variable.name for expr in exprs for part in walk(expr) if isinstance(part, Read))
+
+
+def _rank(
+    number: int, mutant: GenericMutant, spoken: frozenset[str], taken: Counter[str]
+) -> tuple[bool, int, int, int]:
+    return not mutant.touches & spoken, taken[mutant.edit.action], mutant.order, number
+
+
+def _explored(
+    build: Callable[[], Machine], mutant: GenericMutant, left: list[str], most_states: int, threads: int | None
+) -> Exploration | None:
+    """The mutant, explored for the properties ``left``; None if it is no spec."""
+    try:
+        machine = mutated(build, mutant.edit)
+        machine.properties = [p for p in machine.properties if p.name in left]
+        return Exploration(machine, max_states=most_states, threads=threads, any_traces=True)
+    except SpecError:
+        return None
+
+
+def _breaks(told: Verdict, name: str) -> bool:
+    found = told[name]
+    if found.kind == PropertyKind.SOMETIMES.value:
+        return found.outcome is Outcome.VACUOUS
+    return found.outcome is Outcome.VIOLATED
+
+
+def _steps(verdict: Verdict) -> tuple[bool, dict[str, int]]:
+    """How often each action fired."""
+    return verdict.coverage.complete, dict(verdict.coverage.actions)
+
+
+def _states(exploration: Exploration) -> bytes:
+    """All packed states in an order that depends on nothing but which they are."""
+    return distinct(np.concatenate([shard.states for shard in exploration.search.shards])).tobytes()
+
+
+__all__ = ["vacuity", "with_vacuity"]

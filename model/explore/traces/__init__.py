@@ -1,0 +1,1 @@
+"""From numbers of states to runs in the spec's words: shortest, and changing few cells."""

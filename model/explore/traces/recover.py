@@ -1,0 +1,119 @@
+"""Traces: from state numbers back to a run in the spec's words."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+import numpy as np
+
+from model.explore.codegen import context as c
+from model.explore.lowering.lower import Event
+from model.explore.search.search import Found, Occurrence, Search
+from model.explore.symmetry.lift import Lift, Run
+from model.explore.traces.simplest import MOST_STATES, SimpleRun, Simplest
+from model.semantics import Fault, Semantics, State
+from model.trace import Step, Trace, named_state
+
+
+class Recovery:
+    """Shortest traces of one finished search."""
+
+    def __init__(self, search: Search, most_states: int = MOST_STATES) -> None:
+        self._search = search
+        self._most_states = most_states
+        self._machine = search.program.machine
+        self._layout = search.program.layout
+        self._semantics = Semantics(self._machine)
+        self._blocks = search.scratch()
+
+    def simple_trace(
+        self, at: Occurrence, event: Event | None = None, most: int | None = None
+    ) -> tuple[Trace, Fault | None, str | None]:
+        """A shortest run to any first occurrence of ``event``, or to the state ``at``, that changes few cells.
+
+        With the fault of its last step, if that is one; and, where no such run was looked for, why: the run is then a
+        shortest one to ``at``.
+        """
+        if self._search.program.canonical is not None:
+            found: SimpleRun | str = "canonical states say nothing of which cells a run changes"
+        elif not self._most_states:
+            found = "none was asked for"
+        elif event is None:
+            found = self._simplest.run_to(at.state)
+        else:
+            found = self._simplest.run(event, at, most)
+        if isinstance(found, str):
+            note = f"the first found, not one that changes the fewest cells: {found}"
+            return self.trace(at), self.fault(at), note
+        end = Occurrence(found.path[-1][0], found.last)
+        return self._ending(found.path, end), self.fault(end), found.note
+
+    @functools.cached_property
+    def _simplest(self) -> Simplest:
+        return Simplest(self._search, self._most_states)
+
+    def trace(self, at: Occurrence) -> Trace:
+        """A shortest run to the state ``at``; with an instance, that instance's step, faulty or not, is the last."""
+        return self._ending(self.path(at.state), at)
+
+    def _ending(self, path: Sequence[tuple[Found, int | None]], at: Occurrence) -> Trace:
+        return self.along(path if at.instance is None else [*path, (at.state, at.instance)])
+
+    def along(self, path: Sequence[tuple[Found, int | None]], loop_start: int | None = None) -> Trace:
+        """The run through the states of ``path``, each with the number of the instance that leads to it.
+
+        The last one may be a faulty step, which leads nowhere.
+        """
+        run = self._run(self._raw(path[0][0]))
+        first = named_state(self._machine, run.state)
+        steps = [self._step(*run.step(instance)) for _, instance in path[1:] if instance is not None]
+        return Trace(first, tuple(steps), loop_start)
+
+    def _run(self, first: State) -> Run:
+        """A run that starts in ``first``, or in an initial state for which that stands."""
+        canonical = self._search.program.canonical
+        return Run(self._semantics, first) if canonical is None else Lift(self._semantics, canonical, first)
+
+    def fault(self, at: Occurrence) -> Fault | None:
+        """What the step ``at`` did wrong, if it is a faulty one."""
+        if at.instance is None:
+            return None
+        result = self._semantics.fire(self._semantics.instances[at.instance], self._raw(at.state))
+        return result if isinstance(result, Fault) else None
+
+    def _raw(self, state: Found) -> tuple[int, ...]:
+        return self._layout.unpack([int(word) for word in self._search.shards[state.shard].states[state.number]])
+
+    def _step(self, number: int, state: State, fault: Fault | None) -> Step:
+        instance, message = self._semantics.instances[number], None if fault is None else fault.message
+        arguments = self._semantics.arguments(instance)
+        return Step(instance.action.name, arguments, named_state(self._machine, state), message)
+
+    def path(self, state: Found) -> list[tuple[Found, int | None]]:
+        """States from an initial one to ``state``, each with the number of the instance that leads to it."""
+        found: list[tuple[Found, int | None]] = []
+        while self._search.depth_of(state) > 0:
+            parent, instance = self._predecessor(state)
+            found.append((state, instance))
+            state = parent
+        found.append((state, None))
+        return found[::-1]
+
+    def _predecessor(self, state: Found) -> tuple[Found, int]:
+        search = self._search
+        wanted = search.shards[state.shard].states[state.number].copy()
+        for shard, parents in enumerate(search.parents_of(state)):
+            block, first = self._blocks[shard], parents.start
+            while first < parents.stop:
+                behind = search.native.expand(block.address, first, min(parents.stop, first + c.ROWS))
+                records = block.records(state.shard)
+                hits = np.flatnonzero((records[:, :-1] == wanted).all(axis=1))
+                if len(hits):
+                    below = int(records[hits[0], -1]) & 0xFFFFFFFF
+                    return Found(shard, first + (below >> c.INSTANCE_BITS)), below & ((1 << c.INSTANCE_BITS) - 1)
+                first = behind
+        raise AssertionError(f"{state} has no predecessor")
+
+
+__all__ = ["Recovery"]

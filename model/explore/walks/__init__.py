@@ -1,0 +1,1 @@
+"""Random walks, for machines that are too big to explore."""
