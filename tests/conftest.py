@@ -16,6 +16,8 @@ settings.register_profile(
     "default", deadline=None, derandomize=True, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("thorough", settings.get_profile("default"), derandomize=False, max_examples=1000)
+# What is compiled is compiled here, whatever earlier runs have left; tests of the cache name a directory of their own.
+os.environ["GANGPROOF_CACHE"] = ""
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 

@@ -129,7 +129,7 @@ class Exploration:
         undecided = any(p.outcome is Outcome.UNKNOWN for p in properties)
         if saving is not None and self.search.complete and self.search.stopped and undecided:
             saving.at_end(self.search, interrupted=True)
-        warnings = () if saving is None else tuple(saving.warnings)
+        warnings = (*native.problems, *(saving.warnings if saving is not None else ()))
         self.verdict = self._verdict(properties, compiled - started, time.perf_counter() - compiled, warnings)
 
     # ---- the states, for tests and analyses

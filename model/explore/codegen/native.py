@@ -1,22 +1,22 @@
-"""From LLVM text to functions that Python can call, through llvmlite: no C compiler is needed on the user's machine.
+"""The compiled functions of one machine, and those that all machines share.
 
 The successor function is compiled twice: at once without optimisation, which takes a few milliseconds per action, and
-well, which takes several times longer, only if the search lasts. The kernels are the same for all machines whose states
-have the same number of words, so a process compiles them once.
+well, which takes several times longer, only if the search lasts; then it is kept, and loaded the next time. The kernels
+are the same for all machines whose states have the same number of words, so a process compiles them once.
 """
 
 from __future__ import annotations
 
 import ctypes
 import functools
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
-
-import llvmlite.binding as llvm
+from typing import Final
 
 from model.explore.codegen.emit import expand_text, predicates_text
+from model.explore.codegen.jit import Code, Level, compiled, fast, kept, quick
 from model.explore.codegen.kernels import FUNCTIONS, kernel_text, shared_text
 from model.explore.codegen.rounds import records_text
 from model.explore.lowering.ground import Node
@@ -24,14 +24,13 @@ from model.explore.lowering.lower import Program
 from model.explore.symmetry.emit import canon_text
 
 SHARDS: Final = 4
-_FAST, _QUICK = 2, 0
 
 
 @dataclass(frozen=True, slots=True)
 class Kernels:
     """Compiled functions that do not depend on the machine. ``context`` arguments are addresses, see `context`.
 
-    Calls release Python's global lock. ``engine`` owns the code and must outlive the functions.
+    Calls release Python's global lock. ``code`` must outlive the functions.
     """
 
     run: Callable[[int, int, int, int, int, int], int]
@@ -39,15 +38,15 @@ class Kernels:
     find: Callable[[int, int, int], None]
     rehash: Callable[[int], None]
     records: Callable[[int, int, int], None]
-    engine: Any
+    code: Code
 
 
 @functools.cache
 def kernels(words: int, shards: int, collide: bool = False) -> Kernels:
     """The kernels for states of ``words`` words. ``collide`` gives all states the same hash, for tests."""
-    engine = _compile(kernel_text(words, shards, collide), _FAST)
-    found = {name: _function(engine, name, *signature) for name, signature in FUNCTIONS.items()}
-    return Kernels(**found, engine=engine)
+    code = fast(kernel_text(words, shards, collide))
+    found = {name: code.function(name, *signature) for name, signature in FUNCTIONS.items()}
+    return Kernels(**found, code=code)
 
 
 class Native:
@@ -71,69 +70,41 @@ class Native:
         conditions = [program.initially, *(node for _, node in program.possible)]
         # The kernels' own ``records`` knows no symmetry.
         own = [records_text(words, shards)] if canon else []
-        engine = _compile("\n\n".join([self.text, predicates_text(program, conditions), *own]), _QUICK)
+        self._whole = "\n\n".join([self.text, predicates_text(program, conditions), *own])
+        better = kept(self._whole)
+        code = better or quick(self._whole)
         word = ctypes.c_uint64
         self.records: Callable[[int, int, int], None] = (
-            _function(engine, "records", *FUNCTIONS["records"]) if own else self.kernels.records
+            code.function("records", *FUNCTIONS["records"]) if own else self.kernels.records
         )
-        self.predicates: Callable[[int, int, int], None] = _function(engine, "predicates", None, word, word, word)
-        self._engines = [engine]
-        self._use(engine)
+        self.predicates: Callable[[int, int, int], None] = code.function("predicates", None, word, word, word)
+        self._codes = [self.kernels.code, code]
+        self._use(code)
         now = time.perf_counter()
         self.seconds = now - started
-        self.improving_seconds: Final = 6 * (now - after_kernels)
+        self.improving_seconds: Final = math.inf if better else 6 * (now - after_kernels)
 
-    def _use(self, engine: Any) -> None:
+    @property
+    def problems(self) -> list[str]:
+        """Why compiled code could not be kept, in words."""
+        return sorted({code.problem for code in self._codes if code.problem is not None})
+
+    def _use(self, code: Code) -> None:
         word = ctypes.c_uint64
-        self.expand: Callable[[int, int, int], int] = _function(engine, "expand", word, word, word, word)
-        self.expand_address: int = engine.get_function_address("expand")
+        self.expand: Callable[[int, int, int], int] = code.function("expand", word, word, word, word)
+        self.expand_address: int = code.address("expand")
 
     def predicates_of(self, conditions: Sequence[Node]) -> Callable[[int, int, int], None]:
         """A function like ``predicates`` for at most 64 other ``conditions``, the first one in the lowest bit."""
         text = "\n\n".join([self._shared, predicates_text(self._program, conditions)])
         word = ctypes.c_uint64
-        return compiled(text, "predicates", None, word, word, word, level=_QUICK)
+        return compiled(text, "predicates", None, word, word, word, level=Level.QUICK)
 
     def improve(self) -> None:
         """Compile the successor function well. May run in a thread of its own while the quick one is in use."""
-        engine = _compile(self.text, _FAST)
-        self._engines.append(engine)
-        self._use(engine)
-
-
-def _function(engine: Any, name: str, result: Any, *arguments: Any) -> Any:
-    return ctypes.CFUNCTYPE(result, *arguments)(engine.get_function_address(name))
-
-
-def compiled(text: str, name: str, result: Any, *arguments: Any, level: int = _FAST) -> Callable[..., Any]:
-    """The function ``name`` of the module ``text``."""
-    engine = _compile(text, level)
-    found = _function(engine, name, result, *arguments)
-    found.engine = engine  # which owns the code
-    return found  # type: ignore[no-any-return]
-
-
-def _compile(text: str, level: int) -> Any:
-    """An execution engine that holds the module ``text``."""
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    # A context of its own: threads that compile at the same time share nothing.
-    module = llvm.parse_assembly(text, llvm.create_context())
-    module.verify()
-    machine = llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=level
-    )
-    # Few passes: ground expressions are already folded and shared when they get here.
-    passes = llvm.create_new_module_pass_manager()
-    passes.add_always_inliner_pass()
-    passes.add_sroa_pass()
-    if level > _QUICK:
-        passes.add_instruction_combine_pass()
-        passes.add_simplify_cfg_pass()
-    passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2)))
-    engine = llvm.create_mcjit_compiler(module, machine)
-    engine.finalize_object()
-    return engine
+        code = fast(self._whole)
+        self._codes.append(code)
+        self._use(code)
 
 
 def yield_address() -> int:
@@ -142,4 +113,4 @@ def yield_address() -> int:
     return ctypes.cast(library.sched_yield, ctypes.c_void_p).value or 0
 
 
-__all__ = ["Kernels", "Native", "compiled", "kernels", "yield_address"]
+__all__ = ["Kernels", "Native", "kernels", "yield_address"]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from model.explore.codegen.blocks import Placement, Region
-from model.explore.codegen.native import compiled
+from model.explore.codegen.jit import compiled
 from model.explore.lowering.ground import Node
 from model.explore.lowering.lower import Program
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.coverage import Taken
-from model.explore.codegen.native import compiled
+from model.explore.codegen.jit import compiled
 from model.explore.lowering.layout import Field, Layout
 from model.language import Machine, VariableBase, describe_domain
 

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from model.explore.codegen.native import compiled
+from model.explore.codegen.jit import compiled
 
 NODE_BYTES: Final = 4 * 5 + 8
 """Memory that `strong_components` needs for each node, beside its arguments."""

@@ -1,0 +1,119 @@
+"""From LLVM text to functions that Python can call, through llvmlite: no C compiler is needed on the user's machine."""
+
+from __future__ import annotations
+
+import ctypes
+import enum
+import hashlib
+from collections.abc import Callable
+from typing import Any, Final
+
+import llvmlite
+import llvmlite.binding as llvm
+
+from model.explore.codegen import cache
+
+
+class Level(enum.IntEnum):
+    """How well to compile: at once, or for speed, which takes several times longer."""
+
+    QUICK = 0
+    FAST = 2
+
+
+class Code:
+    """Compiled functions of one module; it must outlive them. ``problem``: why the code could not be kept, in words."""
+
+    def __init__(self, engine: Any, problem: str | None = None) -> None:
+        self._engine: Final = engine
+        self.problem: Final = problem
+
+    def address(self, name: str) -> int:
+        """Where the function ``name`` lies."""
+        return int(self._engine.get_function_address(name))
+
+    def function(self, name: str, result: Any, *arguments: Any) -> Any:
+        """The function ``name``, with ctypes of its result and arguments. Calls release Python's global lock."""
+        return ctypes.CFUNCTYPE(result, *arguments)(self.address(name))
+
+
+def quick(text: str) -> Code:
+    """The module ``text``, compiled at once."""
+    module, machine = _lowered(text, Level.QUICK)
+    engine = llvm.create_mcjit_compiler(module, machine)
+    engine.finalize_object()
+    return Code(engine)
+
+
+def fast(text: str) -> Code:
+    """The module ``text``, compiled well, or loaded if an earlier run did."""
+    return kept(text) or _compiled_well(text)
+
+
+def kept(text: str) -> Code | None:
+    """The module ``text``, compiled well by an earlier run, if its code was kept."""
+    object_code = cache.load(_key(text))
+    if object_code is None:
+        return None
+    _initialize()
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly("", llvm.create_context()), _machine(Level.FAST))
+    engine.add_object_file(llvm.ObjectFileRef.from_data(object_code))
+    engine.finalize_object()
+    return Code(engine)
+
+
+def _compiled_well(text: str) -> Code:
+    module, machine = _lowered(text, Level.FAST)
+    engine = llvm.create_mcjit_compiler(module, machine)
+    made: list[bytes] = []
+    engine.set_object_cache(lambda _, code: made.append(bytes(code)))
+    engine.finalize_object()
+    (code,) = made
+    return Code(engine, cache.keep(_key(text), code))
+
+
+def compiled(text: str, name: str, result: Any, *arguments: Any, level: Level = Level.FAST) -> Callable[..., Any]:
+    """The function ``name`` of the module ``text``."""
+    code = quick(text) if level is Level.QUICK else fast(text)
+    found = code.function(name, result, *arguments)
+    found.code = code
+    return found  # type: ignore[no-any-return]
+
+
+def _initialize() -> None:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+
+
+def _machine(level: Level) -> Any:
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=int(level)
+    )
+
+
+def _lowered(text: str, level: Level) -> tuple[Any, Any]:
+    """The module after its passes, and the target machine."""
+    _initialize()
+    # A context of its own: threads that compile at the same time share nothing.
+    module = llvm.parse_assembly(text, llvm.create_context())
+    module.verify()
+    machine = _machine(level)
+    # Few passes: ground expressions are already folded and shared when they get here.
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
+    passes.add_sroa_pass()
+    if level is Level.FAST:
+        passes.add_instruction_combine_pass()
+        passes.add_simplify_cfg_pass()
+    passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2)))
+    return module, machine
+
+
+def _key(text: str) -> str:
+    """What the code depends on: the text, LLVM, the processor, and how this file compiles (raise the number then)."""
+    parts = ["1", llvmlite.__version__, *map(str, llvm.llvm_version_info), llvm.get_host_cpu_name()]
+    parts += [llvm.get_host_cpu_features().flatten(), text]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+__all__ = ["Code", "Level", "compiled", "fast", "kept", "quick"]
