@@ -3,6 +3,7 @@
     import gangproof
 
     verdict = gangproof.check("gang", apps=4, size=3, capacity=4, quota=7)
+    verdict = gangproof.check(gangproof.machine("gang", apps=5), symmetry=True, time_limit=60)
     cluster = gangproof.load("examples/spark-gangs").cluster
     greedy, best = gangproof.schedule(cluster).placement, gangproof.place(cluster)
 
@@ -11,7 +12,7 @@ The packages behind it (`model`, `specs`, `reference`, `solver_placement`) are l
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,37 +26,38 @@ if TYPE_CHECKING:
     from solver_placement import Solution
 
 
-def check(spec: str | Machine | Callable[..., Machine], **parameters: Any) -> Verdict:
-    """Explore every state of ``spec``: a shipped name, ``file.py:function``, a spec function, or a machine."""
+Spec: TypeAlias = "str | Callable[..., Machine]"
+
+
+def machine(spec: Spec, /, **parameters: Any) -> Machine:
+    """The machine of ``spec`` (a shipped name, ``file.py:function``, or a spec function) with these parameters."""
+    from specs.loading import build_spec
+
+    return build_spec(spec, parameters)
+
+
+def check(spec: Spec | Machine, /, **keywords: Any) -> Verdict:
+    """Explore every state of ``spec``: one that `machine` knows, or a machine.
+
+    ``keywords`` are the parameters of a spec. With a machine, which has them already, they are budgets and other
+    options of `model.explore.explore`: ``check(machine("gang", apps=5), symmetry=True, max_states=10_000_000)``.
+    """
     from model.explore import explore
     from model.language import Machine as _Machine
-    from specs.loading import build_spec
 
     if isinstance(spec, _Machine):
-        if parameters:
-            raise TypeError("a machine is built already; give the parameters to its spec function")
-        return explore(spec, coverage=True)
-    return explore(build_spec(spec, parameters), coverage=True)
+        return explore(spec, **{"coverage": True, **keywords})
+    return explore(machine(spec, **keywords), coverage=True)
 
 
-def simulate(
-    spec: str | Machine | Callable[..., Machine],
-    *,
-    walks: int = 1_000,
-    steps: int = 100,
-    seed: int = 0,
-    time_limit: float | None = None,
-    **parameters: Any,
-) -> Simulation:
-    """Random walks over ``spec``, named as for `check`: see `model.explore.walks.simulate`."""
+def simulate(spec: Spec | Machine, /, **keywords: Any) -> Simulation:
+    """Random walks over ``spec``; ``keywords`` as for `check`, options those of `model.explore.simulate`."""
     from model.explore import simulate as _simulate
     from model.language import Machine as _Machine
-    from specs.loading import build_spec
 
-    if isinstance(spec, _Machine) and parameters:
-        raise TypeError("a machine is built already; give the parameters to its spec function")
-    machine = spec if isinstance(spec, _Machine) else build_spec(spec, parameters)
-    return _simulate(machine, walks=walks, steps=steps, seed=seed, time_limit=time_limit)
+    if isinstance(spec, _Machine):
+        return _simulate(spec, **keywords)
+    return _simulate(machine(spec, **keywords))
 
 
 def load(*paths: str) -> LoadResult:
@@ -79,4 +81,4 @@ def place(cluster: Cluster, time_limit: float = 60.0) -> Solution:
     return solve(cluster, time_limit=time_limit)
 
 
-__all__ = ["check", "load", "place", "schedule", "simulate"]
+__all__ = ["check", "load", "machine", "place", "schedule", "simulate"]

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from model.errors import QueryError
+from model.explore.lowering.grounding import Grounder
 from model.language import Const, Expr, Ite, Lookup, Machine, Quantified, Read, Sort, SpecError, Symbol, Table
 from model.language.expressions import arithmetic, boolean, compare, divide, integer, ite, lift, logic
 from model.language.types import BOOL, INT, EnumType, SortType, Type, domain_type
@@ -102,6 +103,7 @@ def _query(machine: Machine, text: str, tree: ast.expr) -> Query:
     reader = _Reader(machine)
     try:
         expr = reader.settled(reader.read(tree, {}), None)
+        Grounder(machine).ground(expr, reader.elements)  # refuses what may leave 64 bits
     except QueryError as error:
         raise QueryError(f"{text!r}: {error}") from None
     except SpecError as error:

@@ -64,9 +64,9 @@ class Simulation:
                 return each
         raise KeyError(f"{self.spec} has no property {name!r}; it has {', '.join(p.name for p in self.properties)}")
 
-    def to_json(self) -> dict[str, Any]:
-        """The JSON of ``gangproof simulate``; ``trace`` is of ``trace_property``, empty if nothing is violated."""
-        shown, seen = self.first_violation, self.seen
+    def to_json(self, shown: str | None = None) -> dict[str, Any]:
+        """The JSON of ``gangproof simulate``; ``trace`` is of ``trace_property``: ``shown`` or the first violated."""
+        told, seen = self.first_violation if shown is None else self[shown], self.seen
         return {
             "spec": self.spec,
             "parameters": dict(self.parameters),
@@ -95,8 +95,8 @@ class Simulation:
             "values": [values_json(each) for each in seen.values],
             "seconds": round(seen.seconds, 3),
             "compile_seconds": round(seen.compile_seconds, 3),
-            "trace_property": shown.name if shown else None,
-            "trace": shown.trace.to_json() if shown is not None and shown.trace is not None else [],
+            "trace_property": told.name if told is not None and told.trace is not None else None,
+            "trace": told.trace.to_json() if told is not None and told.trace is not None else [],
         }
 
 

@@ -116,13 +116,14 @@ class Verdict:
                 return each
         raise KeyError(f"{self.spec} has no property {name!r}; it has {', '.join(p.name for p in self.properties)}")
 
-    def to_json(self) -> dict[str, Any]:
-        """The JSON of ``gangproof check``; ``trace`` is the shortest counterexample, empty if nothing is violated.
+    def to_json(self, shown: str | None = None) -> dict[str, Any]:
+        """What ``gangproof check`` answers in JSON, but for its checkpoint.
 
+        ``trace`` is that of the property ``shown``, else the shortest counterexample; empty if there is none.
         ``loop_start`` is null, or the step after which the trace goes round forever. ``trace_note`` is null, or says
         why a simpler trace of this length was not looked for.
         """
-        shown = self.first_violation
+        told = self.first_violation if shown is None else self[shown]
         return {
             "spec": self.spec,
             "parameters": dict(self.parameters),
@@ -151,8 +152,8 @@ class Verdict:
             "compile_seconds": round(self.coverage.compile_seconds, 3),
             "bytes_per_state": round(self.coverage.bytes_per_state, 1),
             "warnings": list(self.warnings),
-            "trace_property": shown.name if shown else None,
-            "loop_start": shown.trace.loop_start if shown is not None and shown.trace is not None else None,
-            "trace_note": shown.note if shown is not None else None,
-            "trace": shown.trace.to_json() if shown is not None and shown.trace is not None else [],
+            "trace_property": told.name if told is not None and told.trace is not None else None,
+            "loop_start": told.trace.loop_start if told is not None and told.trace is not None else None,
+            "trace_note": told.note if told is not None else None,
+            "trace": told.trace.to_json() if told is not None and told.trace is not None else [],
         }

@@ -72,12 +72,12 @@ def command(
     SPEC.checkpoint in the working directory. With --checkpoint it is also written when a budget runs out. A second
     Ctrl-C ends it at once.
     """
+    from gangproof.mistakes import known_property
     from gangproof.sizes import bytes_of
     from gangproof.trace_output import write_trace
     from gangproof.verdict_text import headline, verdict_text
     from model.explore import INTERRUPTED, Saving, explore
     from model.explore.search.checkpoint import check_target
-    from model.language.properties import BUILT_IN
     from model.verdict import Outcome
     from specs.loading import spec_builder
 
@@ -88,9 +88,8 @@ def command(
         raise click.UsageError("--vacuity explores every state of each mutant: give it without --symmetry")
     build = spec_builder(spec, parameters)
     machine = build()
-    names = [*(p.name for p in machine.properties), *BUILT_IN]
-    if shown is not None and shown not in names:
-        raise click.BadParameter(f"{machine.name} has no property {shown!r}; it has {', '.join(names)}")
+    if shown is not None:
+        known_property(machine, shown)
     memory = None if max_memory is None else bytes_of(max_memory)
     if checkpoint_every is not None and checkpoint is None and resume is None:
         raise click.BadParameter("--checkpoint-every needs --checkpoint, which says where")
@@ -129,7 +128,7 @@ def command(
     if only_trace:
         click.echo(headline(verdict), err=True)
     elif as_json:
-        print_json({**verdict.to_json(), "checkpoint": kept})
+        print_json({**verdict.to_json(shown), "checkpoint": kept})
     else:
         click.echo(verdict_text(machine, verdict, shown))
     if saving.written is not None and verdict.outcome is Outcome.UNKNOWN:

@@ -82,7 +82,10 @@ def command(
         trace = reached.trace
     elif shown is not None:
         with Bar() as bar:
-            trace = _trace_of(machine, shown, budgets | {"progress": bar.update})
+            run = _run_of(machine, shown, budgets | {"progress": bar.update})
+        trace = run.trace
+        if trace is None:
+            condition, reached = shown, run
     answered = reached is None or reached.outcome is Outcome.HOLDS
     enabling, place = None, "in the initial state"
     if call is not None and answered:
@@ -120,18 +123,20 @@ def _initial(machine: Machine) -> State:
     return Semantics(machine).initial_states()[0]
 
 
-def _trace_of(machine: Machine, shown: str, budgets: dict[str, Any]) -> Trace:
-    """The trace of a property; a click error where it has none."""
+def _run_of(machine: Machine, shown: str, budgets: dict[str, Any]) -> Reached:
+    """The trace of a property, or that a budget ran out before it had one; a click error where it has none."""
+    from gangproof.mistakes import known_property
+    from model.explain.reach import Reached
     from model.explore import explore
-    from model.language.properties import BUILT_IN
+    from model.verdict import Outcome
 
-    names = [*(p.name for p in machine.properties), *BUILT_IN]
-    if shown not in names:
-        raise click.BadParameter(f"{machine.name} has no property {shown!r}; it has {', '.join(names)}")
-    verdict = explore(machine, **budgets)[shown]
-    if verdict.trace is None:
-        raise click.BadParameter(f"{shown} has no trace: {verdict.outcome.value}, {verdict.how}")
-    return verdict.trace
+    known_property(machine, shown)
+    verdict = explore(machine, **budgets)
+    found, states = verdict[shown], verdict.coverage.distinct_states
+    if found.trace is None and found.outcome is not Outcome.UNKNOWN:
+        raise click.BadParameter(f"{shown} has no trace: {found.outcome.value}, {found.how}")
+    outcome = Outcome.UNKNOWN if found.trace is None else Outcome.HOLDS
+    return Reached(outcome, found.how, states, found.trace, found.note)
 
 
 def _place(machine: Machine, trace: Trace | None, step: int | None) -> tuple[State, str]:

@@ -36,15 +36,14 @@ def command(
 
     Exit status: 1 violated, 2 bad input, 3 unknown (no violation was found).
     """
+    from gangproof.mistakes import known_property
     from gangproof.simulation_text import simulation_text
     from model.explore import simulate
-    from model.language.properties import BUILT_IN
     from specs.loading import load_spec
 
     machine = load_spec(spec, parameters)
-    names = [*(p.name for p in machine.properties), *BUILT_IN]
-    if shown is not None and shown not in names:
-        raise click.BadParameter(f"{machine.name} has no property {shown!r}; it has {', '.join(names)}")
+    if shown is not None:
+        known_property(machine, shown)
     with Bar() as bar:
         answer = simulate(
             machine,
@@ -55,7 +54,7 @@ def command(
             progress=lambda done, taken: bar.show(f"{done:,} of {walks:,} walks  {taken:,} steps"),
         )
     if as_json:
-        print_json(answer.to_json())
+        print_json(answer.to_json(shown))
     else:
         click.echo(simulation_text(machine, answer, shown))
     return answer.outcome.exit_status

@@ -12,6 +12,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+import gangproof
 from gangproof.cli import run
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "spark-gangs"
@@ -317,7 +318,7 @@ def test_a_goal_that_is_never_reached_is_told_so(capsys: pytest.CaptureFixture[s
             "at most 1",
         ),
         (["export", "gang"], "--to"),
-        (["export", "gang", "--to", "tla"], "TLA+ is not there yet"),
+        (["export", "gang", "--to", "tla"], "'tla' is not one of 'dot', 'mermaid'"),
         (["export", "gang", "--to", "dot", "--project", "nonsense"], "nothing named nonsense"),
         (["export", "gang", "--to", "dot", "--project", "state[app1]; reals"], "cannot be read"),
         (["export", "gang", "--to", "dot", "-o", "no/such/dir/gang.dot"], "no/such/dir"),
@@ -394,3 +395,62 @@ def test_placements_as_text_fit_80_columns(capsys: pytest.CaptureFixture[str]) -
     for command in ("schedule", "place", "compare"):
         assert run([command, str(EXAMPLE)]) == 0
         assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
+
+
+def test_the_property_that_is_asked_for_has_its_trace_in_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", "gang", "--property", "every_app_finishes", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["trace_property"] == "every_app_finishes"
+    assert answer["trace"]
+    assert run(["simulate", "gang", "--walks", "3", "--property", "node_capacity", "--json"]) == 3
+    assert json.loads(capsys.readouterr().out)["trace_property"] is None
+
+
+def test_explaining_at_a_property_whose_budget_ran_out_is_unknown(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["explain", "yunikorn", "queues=two_leaves", "--property", "no_starving_gangs"]
+    asked += ["--action", "submit(app1)", "--max-states", "10"]
+    assert run(asked) == 3
+    assert capsys.readouterr().out.startswith("UNKNOWN: no_starving_gangs: state budget of 10 ran out")
+    assert run([*asked, "--json"]) == 3
+    answer = json.loads(capsys.readouterr().out)
+    jsonschema.validate(answer, json.loads((files("gangproof") / "schemas" / "explain.json").read_text()))
+    assert answer["state"]["verdict"] == "unknown"
+
+
+@pytest.mark.parametrize(
+    "asked", [["export", "gang", "--to", "dot", "--project", "{}"], ["explain", "gang", "--state", "{} > 1"]]
+)
+def test_a_question_that_may_leave_64_bits_is_refused(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    product = "placeholders[app1, node1] * 4000000000 * 4000000000"
+    assert run([each.format(product) for each in asked]) == 2
+    error = capsys.readouterr().err
+    assert "leaves 64 bits" in error
+    assert "query.py" not in error
+
+
+def test_a_built_machine_takes_the_options_of_the_explorer() -> None:
+    machine = gangproof.machine("gang", apps=3)
+    assert gangproof.check(machine, max_states=10).outcome.exit_status == 3
+    reduced, whole = gangproof.check(machine, symmetry=True), gangproof.check(machine)
+    assert reduced.coverage.distinct_states < whole.coverage.distinct_states
+    assert gangproof.simulate(machine, walks=2, steps=3).steps == 3
+
+
+def test_a_violating_step_whose_target_was_dropped(tmp_path: Path) -> None:
+    """The budget ends just where the step goes: its end is no state that was kept."""
+    spec = tmp_path / "steps.py"
+    spec.write_text(
+        "from model.language import Expr, Machine, after\n\n\n"
+        "def steps() -> Machine:\n"
+        "    m = Machine('steps')\n"
+        "    x = m.scalar('x', range(100), init=0)\n\n"
+        "    @m.action\n"
+        "    def up() -> None:\n"
+        "        x.next = (x + 1) % 100\n\n"
+        "    @m.step\n"
+        "    def not_fifty() -> Expr:\n"
+        "        return after(x) != 50\n\n"
+        "    return m\n"
+    )
+    for states in (49, 50, 51):
+        assert run(["check", f"{spec}:steps", "--max-states", str(states)]) == (3 if states < 50 else 1)

@@ -47,8 +47,8 @@ class Endings:
     steps: LastSteps | None = None
 
 
-class TooManyInstances(Exception):
-    """More instances can take the step than conditions are compiled for."""
+class NoEndings(Exception):
+    """All endings cannot be had, or are not worth it; the message says why."""
 
 
 class Finder:
@@ -60,7 +60,7 @@ class Finder:
         self._changes: Final = changes
 
     def endings(self, event: Event, first: Occurrence) -> Endings:
-        """All occurrences of ``event`` at the depth of its ``first``. TooManyInstances if they are not worth it."""
+        """All occurrences of ``event`` at the depth of its ``first``. NoEndings if they cannot be had."""
         depth = self._search.depth_of(first.state)
         level = self._steps.at_depth(depth)
         if event.kind in _STEP_KINDS:
@@ -79,7 +79,7 @@ class Finder:
         fault = {i.number: graph.either([i.write_fault, i.range_fault]) for i in program.instances}
         able = [i for i in program.instances if fault[i.number] is not graph.false]
         if len(able) > _MOST_INSTANCES:
-            raise TooManyInstances
+            raise NoEndings("the steps that end one are of too many instances")
         return graph.no(graph.either([program.terminal, *(graph.both([*i.conjuncts, fault[i.number]]) for i in able)]))
 
     def _without_steps(self, level: Numbers) -> Numbers:
@@ -98,7 +98,7 @@ class Finder:
     def _last_steps(self, event: Event, depth: int, level: Numbers) -> Endings:
         able = [(i.number, c) for i in self._search.program.instances if (c := self._occurs(event, i)) is not None]
         if len(able) > _MOST_INSTANCES:
-            raise TooManyInstances
+            raise NoEndings("the steps that end one are of too many instances")
         rows: list[Numbers] = []
         instances: list[Numbers] = []
         for start in range(0, len(able), _WORD):
@@ -123,6 +123,8 @@ class Finder:
         for batch in self._steps.batches(states):
             low = batch.only(batch.instances < most)
             here = low.only(np.isin(low.sources * most + low.instances, wanted))
+            if (here.targets >= self._steps.offsets[-1]).any():
+                raise NoEndings("a state after the last step was dropped when the budget ran out")
             before, after = self._steps.packed(here.sources), self._steps.packed(here.targets)
             found.append(LastSteps(here.sources, here.instances, self._changes.marks(before, after)))
         return LastSteps(
@@ -150,4 +152,4 @@ class Finder:
         return None if node is graph.false else node
 
 
-__all__ = ["Endings", "Finder", "LastSteps", "TooManyInstances"]
+__all__ = ["Endings", "Finder", "LastSteps", "NoEndings"]

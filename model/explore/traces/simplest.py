@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from model.explore.lowering.lower import Event
 from model.explore.search.search import Found, Occurrence, Search
 from model.explore.traces.changes import Changes, counted
-from model.explore.traces.endings import Endings, Finder, TooManyInstances
+from model.explore.traces.endings import Endings, Finder, NoEndings
 from model.explore.traces.steps import Batch, Numbers, Steps
 
 MOST_STATES = 1 << 19
@@ -89,8 +89,8 @@ class Simplest:
             return refusal
         try:
             return self._through(self._finder.endings(event, first))
-        except TooManyInstances:
-            return "the steps that end one are of too many instances"
+        except NoEndings as error:
+            return str(error)
 
     def run_to(self, state: Found) -> SimpleRun | str:
         """The same for the runs to one state."""
