@@ -5,6 +5,7 @@ from __future__ import annotations
 from gangproof.coverage_text import unseen_text, vacuity_text
 from gangproof.output import WIDTH, paragraph, table
 from model.language import Machine
+from model.trace import Trace
 from model.verdict import Outcome, PropertyVerdict, Verdict
 
 WORTH_BYTES = 10_000
@@ -63,8 +64,7 @@ def headline(verdict: Verdict) -> str:
         and verdict.first_violation is not None
         and verdict.first_violation.trace is not None
     ):
-        steps = len(verdict.first_violation.trace)
-        reason = f" {verdict.first_violation.name}, shortest trace {steps} step{'' if steps == 1 else 's'}"
+        reason = f" {verdict.first_violation.name}, {_length(verdict.first_violation.trace)}"
     elif outcome is Outcome.UNKNOWN:
         undecided = verdict.vacuity.budget if verdict.vacuity is not None else None
         reason = f" {c.budget or undecided or 'see below'}"
@@ -77,6 +77,17 @@ def headline(verdict: Verdict) -> str:
         words += [f"says nothing: {', '.join(silent)}"] if silent else []
         reason = " " + "; ".join(words)
     return f"{outcome.value.upper()}:{reason or ' every property'}. {covered} ({cost})."
+
+
+def _length(trace: Trace) -> str:
+    """What is shortest about ``trace``: all of it, or the way into its loop."""
+    if trace.loop_start is None:
+        return f"shortest trace {_steps(len(trace))}"
+    return f"shortest way into a loop {_steps(trace.loop_start)}, the loop {_steps(len(trace) - trace.loop_start)}"
+
+
+def _steps(count: int) -> str:
+    return "1 step" if count == 1 else f"{count} steps"
 
 
 def trace_text(machine: Machine, of: PropertyVerdict) -> list[str]:

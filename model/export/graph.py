@@ -20,9 +20,10 @@ from model.errors import GraphTooLarge, QueryError
 from model.explore.codegen.native import Native
 from model.explore.lowering.lower import lower
 from model.explore.search.search import Limits, Progress, Search
+from model.explore.symmetry.classes import alike
 from model.explore.traces.steps import Batch, Numbers, Steps
 from model.export.columns import Columns
-from model.language import Machine, VariableBase
+from model.language import Machine, Sort, VariableBase
 from model.language.types import EnumType, domain_type
 from model.query import Query, member, read_query
 from model.semantics import Semantics
@@ -164,7 +165,7 @@ def without_repeats(graphs: Sequence[Merged]) -> list[Merged]:
 
 
 def life_cycles(machine: Machine) -> list[list[Query]]:
-    """The default projections: for each entity its enum-valued variables; of a symmetric sort one entity is enough.
+    """The default projections: for each entity its enum-valued variables; of those that are symmetric one is enough.
 
     Scalars make one projection of their own; what a set or a channel consists of makes none. QueryError where no
     variable is enum-valued.
@@ -176,13 +177,17 @@ def life_cycles(machine: Machine) -> list[list[Query]]:
         if not is_state or len(variable.sorts) > 1:
             continue
         sort = variable.sorts[0] if variable.sorts else None
-        declared = None if sort is None else machine.sorts[sort]
-        count = 1 if declared is None or declared.symmetric else declared.size
-        for position in range(count):
+        for position in [0] if sort is None else _different(machine, sort):
             found.setdefault((sort, position), []).append(_cell(machine, variable, position))
     if not found:
         raise QueryError(f"{machine.name} has no enum-valued variable to merge states by; name expressions")
     return list(found.values())
+
+
+def _different(machine: Machine, sort: type[Sort]) -> list[int]:
+    """Elements of ``sort`` that stand for all."""
+    declared = machine.sorts[sort]
+    return [each[0] for each in alike(machine, sort)] if declared.symmetric else list(range(declared.size))
 
 
 def _cell(machine: Machine, variable: VariableBase, position: int) -> Query:

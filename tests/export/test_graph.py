@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import re
 from typing import Any
 
@@ -221,3 +222,22 @@ def test_mermaid_with_names_that_are_syntax() -> None:
     assert "  [*] --> g0n0" in lines
     assert "  g0n3 --> [*]" in lines
     assert "  g0n0 --> g0n1 : count" in lines
+
+
+class Mood(enum.Enum):
+    IDLE = 0
+    BUSY = 1
+
+
+def test_a_symmetric_sort_that_a_constant_splits_has_a_picture_of_each_kind() -> None:
+    m = Machine("kinds")
+    m.sort(Job, 3, symmetric=True)
+    rank = m.constant("rank", Job, [1, 0, 1])
+    phase = m.variable("phase", Job, Mood, init=Mood.IDLE)
+
+    @m.action
+    def begin(a: Job) -> None:
+        require(phase[a] == Mood.IDLE, rank[a] == 0)
+        phase[a] = Mood.BUSY
+
+    assert [[q.text for q in each] for each in life_cycles(m)] == [["phase[job1]"], ["phase[job2]"]]

@@ -78,7 +78,11 @@ def _expressions(machine: Machine) -> Iterator[tuple[str, Expr]]:
 
 
 def _classes(machine: Machine, sort: type[Sort]) -> list[Class]:
-    """The elements of ``sort`` by what the tables say of them, in order; single ones left out."""
+    return [Class(sort, tuple(g)) for g in alike(machine, sort) if len(g) > 1]
+
+
+def alike(machine: Machine, sort: type[Sort]) -> list[list[int]]:
+    """The elements of a symmetric ``sort`` by what the tables say of them, in order."""
     groups: list[list[int]] = []
     for element in range(machine.sorts[sort].size):
         like = next((g for g in groups if not _differing(machine, sort, g[0], element)), None)
@@ -86,7 +90,7 @@ def _classes(machine: Machine, sort: type[Sort]) -> list[Class]:
             groups.append([element])
         else:
             like.append(element)
-    return [Class(sort, tuple(g)) for g in groups if len(g) > 1]
+    return groups
 
 
 def _differing(machine: Machine, sort: type[Sort], one: int, other: int) -> str:
@@ -142,4 +146,4 @@ def _independent(machine: Machine, sorts: Sequence[type[Sort]]) -> bool:
     return all(sum(s in sorts for s in v.sorts) <= 1 for v in machine.variables)
 
 
-__all__ = ["MOST_PERMUTATIONS", "symmetry_of"]
+__all__ = ["MOST_PERMUTATIONS", "alike", "symmetry_of"]
