@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -47,6 +48,16 @@ def write_trace(machine: Machine, verdict: Verdict, shown: str | None, form: str
         write_text(file, text)
 
 
+def check_file(file: Path, taken: Sequence[Path]) -> None:
+    """A click error where ``file`` cannot be written, as far as can be told before, or is one of ``taken``."""
+    if file.is_dir() or not file.parent.is_dir():
+        raise click.FileError(str(file), "is a directory" if file.is_dir() else "its directory does not exist")
+    if any(other.exists() and file.exists() and file.samefile(other) for other in taken):
+        raise click.BadParameter(f"{file} would be overwritten: it is another file of this command")
+    if file.absolute() in [other.absolute() for other in taken]:
+        raise click.BadParameter(f"{file} is to be written twice")
+
+
 def write_text(file: Path, text: str) -> None:
     """``text`` to ``file``; a click error where that cannot be done."""
     try:
@@ -55,4 +66,4 @@ def write_text(file: Path, text: str) -> None:
         raise click.FileError(str(file), error.strerror or str(error)) from None
 
 
-__all__ = ["FORMATS", "trace_text", "write_text", "write_trace"]
+__all__ = ["FORMATS", "check_file", "trace_text", "write_text", "write_trace"]

@@ -74,7 +74,7 @@ def command(
     """
     from gangproof.mistakes import known_property
     from gangproof.sizes import bytes_of
-    from gangproof.trace_output import write_trace
+    from gangproof.trace_output import check_file, write_trace
     from gangproof.verdict_text import headline, verdict_text
     from model.explore import INTERRUPTED, Saving, explore
     from model.explore.search.checkpoint import check_target
@@ -84,6 +84,9 @@ def command(
     only_trace = form is not None and trace_file is None
     if as_json and only_trace:
         raise click.UsageError("--json has the trace already; with --trace-format say --trace FILE")
+    if trace_file is not None:
+        files = [checkpoint, resume, Path(spec.rpartition(":")[0] or spec)]
+        check_file(trace_file, [each for each in files if each is not None])
     if symmetry and vacuity:
         raise click.UsageError("--vacuity explores every state of each mutant: give it without --symmetry")
     build = spec_builder(spec, parameters)
@@ -123,15 +126,17 @@ def command(
                 progress=lambda tried, left: bar.show(f"{tried:,} mutants tried  {left:,} properties not broken yet"),
             )
     kept = None if saving.written is None else str(target)
-    if form is not None or trace_file is not None:
-        write_trace(machine, verdict, shown, form or "table", trace_file)
     if only_trace:
+        write_trace(machine, verdict, shown, form or "table", None)
         click.echo(headline(verdict), err=True)
     elif as_json:
         print_json({**verdict.to_json(shown), "checkpoint": kept})
     else:
         click.echo(verdict_text(machine, verdict, shown))
-    if saving.written is not None and verdict.outcome is Outcome.UNKNOWN:
+    if trace_file is not None:
+        write_trace(machine, verdict, shown, form or "table", trace_file)
+    unfinished = not verdict.coverage.complete or any(p.outcome is Outcome.UNKNOWN for p in verdict.properties)
+    if saving.written is not None and unfinished:
         click.echo(f"checkpoint of {saving.written:,} bytes: {target}\nto go on: {_command(target)}", err=True)
     elif verdict.coverage.budget == INTERRUPTED:
         click.echo("there is no checkpoint of this run", err=True)

@@ -152,11 +152,12 @@ def conjuncts(expr: Expr, path: Path = ()) -> Iterator[tuple[Path, Expr]]:
 
 
 def places(expr: Expr, path: Path = ()) -> Iterator[tuple[Path, Expr]]:
-    """``expr`` and everything below it, each with its path; indices are left out, they are elements."""
+    """``expr`` and everything below it, each with its path; indices are left out, which are elements, and divisors."""
     yield path, expr
     if not isinstance(expr, (Read, Lookup)):
         for number, child in enumerate(children(expr)):
-            yield from places(child, (*path, number))
+            if not (number == 1 and isinstance(expr, Op) and expr.op in ("//", "%")):
+                yield from places(child, (*path, number))
 
 
 def replaced(expr: Expr, path: Path, change: Callable[[Expr], Expr]) -> Expr:

@@ -91,6 +91,7 @@ class Machine(DataDeclarations):
     properties: list[Property] = field(default_factory=list, init=False)
     terminals: list[Property] = field(default_factory=list, init=False)
     initial_constraints: list[Property] = field(default_factory=list, init=False)
+    _groups: list[str] = field(default_factory=list, init=False)
     _actions_fixed_at: Location | None = field(default=None, init=False)
 
     def __repr__(self) -> str:
@@ -129,14 +130,21 @@ class Machine(DataDeclarations):
         closed("a variable or table")
         if not name.isidentifier():
             raise SpecError(f"a name is a Python identifier, found {name!r}", where())
-        taken = [v.name for v in self.variables] + [t.name for t in self.tables]
-        if name in taken:
-            raise SpecError(f"two variables or tables are named {name}", where())
+        self._check_new(name)
         for sort in sorts:
             if not is_sort(sort):
                 raise SpecError(f"{name}: an index is a sort, found {sort!r}", where())
             if sort not in self.sorts:
                 raise SpecError(f"{name}: declare the sort first, with m.sort({sort.__name__}, ...)", where())
+
+    def _check_new(self, name: str) -> None:
+        if name in [*(v.name for v in self.variables), *(t.name for t in self.tables), *self._groups]:
+            raise SpecError(f"two variables or tables are named {name}", where())
+
+    def reserve(self, name: str) -> None:
+        """Take ``name`` for a group of variables, a channel or a record, that traces show as one."""
+        self._check_new(name)
+        self._groups.append(name)
 
     @overload
     def variable(self, name: str, index: type[T], domain: Any, init: Initial) -> Variable[T]: ...

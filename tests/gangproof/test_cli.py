@@ -454,3 +454,24 @@ def test_a_violating_step_whose_target_was_dropped(tmp_path: Path) -> None:
     )
     for states in (49, 50, 51):
         assert run(["check", f"{spec}:steps", "--max-states", str(states)]) == (3 if states < 50 else 1)
+
+
+@pytest.mark.parametrize(
+    ("trace", "words"),
+    [
+        ("missing/trace.txt", "its directory does not exist"),
+        (".", "is a directory"),
+        ("spec.py", "would be overwritten"),
+    ],
+)
+def test_a_trace_file_is_looked_at_before_the_search(
+    trace: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = tmp_path / "spec.py"
+    text = (Path(__file__).parents[2] / "specs" / "gang" / "machine.py").read_text()
+    spec.write_text(text)
+    assert run(["check", f"{spec}:gang", "--trace", str(tmp_path / trace)]) == 2
+    said = capsys.readouterr()
+    assert words in " ".join(said.err.split())
+    assert said.out == ""
+    assert spec.read_text() == text

@@ -57,6 +57,19 @@ def loop_over_a_set() -> None:
             s.waiting.discard(a)
 
 
+@mistakes("two variables or tables are named line")
+def a_variable_named_as_a_channel() -> None:
+    rich().m.scalar("line", range(2), init=0)  # ERR
+
+
+@mistakes("two variables or tables are named clock")
+def a_channel_named_as_a_variable() -> None:
+    m = Machine("m")
+    m.sort(App, 2)
+    m.scalar("clock", range(2), init=0)
+    m.channel("clock", record(app=App), 2)  # ERR
+
+
 @mistakes("write waiting.size()")
 def length_of_a_set() -> None:
     s = rich()

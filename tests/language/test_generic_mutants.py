@@ -163,3 +163,21 @@ def test_every_place_can_be_replaced() -> None:
 
             replaced(expr, path, note)
             assert seen == [part] or seen[0] is part
+
+
+def test_a_divisor_is_left_as_it_is() -> None:
+    """0 instead of 1 would divide by nothing."""
+
+    def build() -> Machine:
+        m = Machine("halves")
+        x = m.scalar("x", range(8), init=7)
+
+        @m.action
+        def half() -> None:
+            require(x % 1 == 0)
+            x.next = x // 1 - 1
+
+        return m
+
+    for mutant in generic_mutants(build()):
+        explore(mutated(build, mutant.edit))

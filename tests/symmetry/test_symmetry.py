@@ -333,6 +333,21 @@ def test_a_spec_that_tells_elements_apart_is_refused_with_its_line() -> None:
     assert line.endswith("# this line")
 
 
+def test_a_fault_is_told_of_the_cell_that_the_trace_shows() -> None:
+    m = Machine("counts")
+    m.sort(App, 3, symmetric=True)
+    x = m.variable("x", App, range(3), init=0)
+
+    @m.action
+    def up(a: App) -> None:
+        x[a] += 1
+
+    found = explore(m, symmetry=True)["values_in_range"]
+    assert found.trace is not None
+    assert found.trace.steps[-1].fault is not None
+    assert found.how.endswith(found.trace.steps[-1].fault)
+
+
 def test_liveness_is_unknown_up_to_symmetry() -> None:
     m = Machine("lively")
     m.sort(App, 2, symmetric=True)

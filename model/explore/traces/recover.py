@@ -45,9 +45,9 @@ class Recovery:
             found = self._simplest.run(event, at, most)
         if isinstance(found, str):
             note = f"the first found, not one that changes the fewest cells: {found}"
-            return self.trace(at), self.fault(at), note
+            return *self._ending(self.path(at.state), at), note
         end = Occurrence(found.path[-1][0], found.last)
-        return self._ending(found.path, end), self.fault(end), found.note
+        return *self._ending(found.path, end), found.note
 
     @functools.cached_property
     def _simplest(self) -> Simplest:
@@ -55,32 +55,29 @@ class Recovery:
 
     def trace(self, at: Occurrence) -> Trace:
         """A shortest run to the state ``at``; with an instance, that instance's step, faulty or not, is the last."""
-        return self._ending(self.path(at.state), at)
+        return self._ending(self.path(at.state), at)[0]
 
-    def _ending(self, path: Sequence[tuple[Found, int | None]], at: Occurrence) -> Trace:
-        return self.along(path if at.instance is None else [*path, (at.state, at.instance)])
+    def _ending(self, path: Sequence[tuple[Found, int | None]], at: Occurrence) -> tuple[Trace, Fault | None]:
+        return self._follow(path if at.instance is None else [*path, (at.state, at.instance)])
 
     def along(self, path: Sequence[tuple[Found, int | None]], loop_start: int | None = None) -> Trace:
-        """The run through the states of ``path``, each with the number of the instance that leads to it.
+        """The run through the states of ``path``, each with the number of the instance that leads to it."""
+        return self._follow(path, loop_start)[0]
 
-        The last one may be a faulty step, which leads nowhere.
-        """
+    def _follow(
+        self, path: Sequence[tuple[Found, int | None]], loop_start: int | None = None
+    ) -> tuple[Trace, Fault | None]:
+        """The run, and the fault of its last step, which leads nowhere, if it is one."""
         run = self._run(self._raw(path[0][0]))
         first = named_state(self._machine, run.state)
-        steps = [self._step(*run.step(instance)) for _, instance in path[1:] if instance is not None]
-        return Trace(first, tuple(steps), loop_start)
+        taken = [run.step(instance) for _, instance in path[1:] if instance is not None]
+        fault = taken[-1][2] if taken else None
+        return Trace(first, tuple(self._step(*each) for each in taken), loop_start), fault
 
     def _run(self, first: State) -> Run:
         """A run that starts in ``first``, or in an initial state for which that stands."""
         canonical = self._search.program.canonical
         return Run(self._semantics, first) if canonical is None else Lift(self._semantics, canonical, first)
-
-    def fault(self, at: Occurrence) -> Fault | None:
-        """What the step ``at`` did wrong, if it is a faulty one."""
-        if at.instance is None:
-            return None
-        result = self._semantics.fire(self._semantics.instances[at.instance], self._raw(at.state))
-        return result if isinstance(result, Fault) else None
 
     def _raw(self, state: Found) -> tuple[int, ...]:
         return self._layout.unpack([int(word) for word in self._search.shards[state.shard].states[state.number]])

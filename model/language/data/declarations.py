@@ -119,7 +119,7 @@ class DataDeclarations:
         lossy: bool = False,
     ) -> Any:
         """A channel of at most ``capacity`` messages, or one for each element of ``over``; see `data.channels`."""
-        return declare_channel(
+        found = declare_channel(
             self._machine,
             name,
             message,
@@ -130,6 +130,8 @@ class DataDeclarations:
             duplicates=duplicates,
             lossy=lossy,
         )
+        self._machine.reserve(name)
+        return found
 
     @overload
     def timer(self, name: str, index: type[T], *, most: int, urgent: bool = True) -> Timer[T]: ...
