@@ -20,9 +20,10 @@ class Vacuity:
     """What the mutants of one machine's actions break.
 
     ``unbroken``: properties that none of all mutants breaks. ``undecided``: those that none had broken when ``budget``
-    ran out. ``not_asked``: those that do not hold without a fault. ``unchanged``: mutants with the states of the
-    machine itself and as many steps of each action; what they drop or change seems to decide nothing. Of ``mutants`` in
-    all ``tried`` were explored: the rest was not needed, or is no spec.
+    ran out, be it that of all mutants or that of some, which were not explored to the end. ``not_asked``: those that
+    do not hold without a fault. ``unchanged``: mutants with the states of the machine itself and as many steps of each
+    action; what they drop or change seems to decide nothing. Of ``mutants`` in all ``tried`` were explored: the rest
+    was not needed, or is no spec.
     """
 
     mutants: int

@@ -116,13 +116,16 @@ def command(
             resume=resume,
             spill=spill,
         )
-        if vacuity and verdict.coverage.budget != INTERRUPTED:
+        # Where all was decided before it was asked to stop, what was not tried is still told.
+        if vacuity and not (interrupts.asked and verdict.outcome is Outcome.UNKNOWN):
             from model.explore.coverage.vacuity import with_vacuity
 
             verdict = with_vacuity(
                 build,
                 verdict,
-                time_limit=None if time_limit is None else max(0.0, time_limit - verdict.coverage.seconds),
+                time_limit=time_limit,
+                stop=interrupts.stop,
+                max_memory=memory,
                 progress=lambda tried, left: bar.show(f"{tried:,} mutants tried  {left:,} properties not broken yet"),
             )
     kept = None if saving.written is None else str(target)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 from model.explore import explore
 from model.explore.coverage.vacuity import vacuity, with_vacuity
-from model.language import Expr, Machine, Sort, all_, implies, require, sum_
+from model.language import Expr, Machine, Sort, all_, choose, implies, require, sum_
 from model.language.generic_mutants import generic_mutants, paired_guards
 from model.language.mutation import mutated
 from model.semantics import explore as slowly
@@ -143,6 +144,76 @@ def test_a_time_limit_leaves_properties_undecided() -> None:
     assert verdict.vacuity.unbroken == ()
     assert verdict.outcome is Outcome.UNKNOWN
     assert verdict["always_true"].outcome is Outcome.HOLDS
+
+
+def far(size: int = 300_000) -> Machine:
+    """Without its guard it goes much farther than with it."""
+    m = Machine("far")
+    x = m.scalar("x", range(size), init=0)
+
+    @m.action
+    def up() -> None:
+        require(x < 5)
+        x.next += choose(range(1, 64))
+
+    @m.always
+    def small() -> Expr:
+        return x < size - 10
+
+    @m.always
+    def not_negative() -> Expr:
+        return x >= 0
+
+    @m.terminal
+    def full() -> Expr:
+        return x >= 5
+
+    return m
+
+
+def test_what_a_mutant_breaks_beyond_its_budget_is_undecided() -> None:
+    plain = explore(far())
+    verdict = with_vacuity(far, plain, threads=1)
+    found = verdict.vacuity
+    assert found is not None
+    assert (found.unbroken, found.undecided) == ((), ("small", "not_negative"))
+    assert found.budget == "1 mutant was not explored to the end: state budget of 50,272 ran out"
+    assert verdict.outcome is Outcome.UNKNOWN
+    assert verdict["small"].outcome is Outcome.HOLDS
+    # A little nearer, and the same mutant breaks it.
+    nearer = vacuity(lambda: far(300), explore(far(300)), threads=1)
+    assert ("small", 5) in {(b.property, b.trace_length) for b in nearer.broken}
+    assert (nearer.unbroken, nearer.undecided, nearer.budget) == (("not_negative",), (), None)
+
+
+def test_it_stops_within_a_mutant() -> None:
+    """The machine itself has 68 states; the first mutant has 50,000, found in many batches."""
+    calls = 0
+
+    def stop() -> bool:
+        nonlocal calls
+        calls += 1
+        return calls > 20
+
+    found = vacuity(lambda: far(50_000), explore(far(50_000)), threads=1, stop=stop)
+    assert (found.budget, found.broken, found.unbroken) == ("interrupted", (), ())
+    assert found.undecided == ("small", "not_negative", "deadlock_free")
+    assert found.tried == 1
+    assert calls < 30
+
+
+def test_memory_is_bounded_in_mutants_too() -> None:
+    plain = explore(far())
+    found = vacuity(far, plain, threads=1, max_memory=750_000)
+    assert found.budget == "1 mutant was not explored to the end: memory budget of 750,000 bytes ran out"
+    assert "small" in found.undecided
+
+
+def test_the_time_limit_is_that_of_the_whole_check() -> None:
+    plain = explore(jobs())
+    spent = replace(plain, coverage=replace(plain.coverage, seconds=90.0))
+    found = vacuity(jobs, spent, time_limit=90.0)
+    assert (found.budget, found.tried) == ("time limit of 90 s ran out", 0)
 
 
 def test_what_two_guards_hold_is_not_vacuous() -> None:

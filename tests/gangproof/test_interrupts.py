@@ -18,6 +18,43 @@ from model.explore import Exploration
 from specs.loading import load_spec
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+# `interrupted` gets a signal when it is built for the second time.
+SPEC = """
+import os
+import signal
+from specs.gang import gang
+from model.language import Machine, require
+
+builds = []
+
+def large():
+    return gang(apps=5, size=2, nodes=3, capacity=4, quota=8)
+
+def interrupted():
+    builds.append(None)
+    if len(builds) == 2:
+        os.kill(os.getpid(), signal.SIGTERM)
+    return gang()
+
+def far():
+    m = Machine("far")
+    x = m.scalar("x", range(300_000), init=0)
+
+    @m.action
+    def up():
+        require(x < 5)
+        x.next += 1
+
+    @m.always
+    def small():
+        return x < 290_000
+
+    @m.terminal
+    def full():
+        return x >= 5
+
+    return m
+"""
 COMMAND = [sys.executable, "-m", "gangproof.cli", "check"]
 LARGE = ["gang", "apps=5", "size=2", "nodes=3", "capacity=4", "quota=8"]
 MEDIUM = ["gang", "apps=5", "size=3", "nodes=2", "capacity=4", "quota=8"]
@@ -64,21 +101,23 @@ def test_a_signal_leaves_a_checkpoint(tmp_path: Path, number: signal.Signals) ->
     assert [p.name for p in tmp_path.iterdir()] == ["mark"]
 
 
-SPEC = """
-from pathlib import Path
-from specs.gang import gang
-
-def large():
-    Path("started").touch()
-    return gang(apps=5, size=2, nodes=3, capacity=4, quota=8)
-"""
+def wait_until_caught(number: signal.Signals, process: subprocess.Popen[str]) -> None:
+    """Until the process has a handler for this signal, which by default it has not."""
+    deadline = time.monotonic() + 60
+    while process.poll() is None:
+        status = Path(f"/proc/{process.pid}/status").read_text()
+        caught = next(line.split()[1] for line in status.splitlines() if line.startswith("SigCgt:"))
+        if int(caught, 16) >> (number - 1) & 1:
+            return
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def test_without_a_name_it_lies_in_the_working_directory_and_is_resumed(tmp_path: Path) -> None:
     (tmp_path / "spec.py").write_text(SPEC)
     process = start(tmp_path, "spec.py:large")
-    wait_for(tmp_path / "started", process)
-    time.sleep(0.5)
+    # Python itself always catches SIGINT; both handlers are installed together, this one last.
+    wait_until_caught(signal.SIGTERM, process)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 3
@@ -89,6 +128,27 @@ def test_without_a_name_it_lies_in_the_working_directory_and_is_resumed(tmp_path
     found = json.loads(out)
     assert (status, err, found["checkpoint"]) == (0, "", None)
     assert (found["distinct_states"], found["transitions"], found["depth"]) == (8_180_824, 53_149_730, 30)
+
+
+def test_a_signal_ends_the_mutants_too(tmp_path: Path) -> None:
+    """The spec is built for the mutants when the machine itself has been explored."""
+    (tmp_path / "spec.py").write_text(SPEC)
+    status, out, err = run(tmp_path, "spec.py:interrupted", "--vacuity", "--json")
+    found = json.loads(out)
+    assert (status, err, found["verdict"], found["budget"]) == (3, "", "unknown", None)
+    assert (found["vacuity"]["budget"], found["vacuity"]["tried"]) == ("interrupted", 0)
+    assert (found["vacuity"]["unbroken"], len(found["vacuity"]["undecided"])) == ([], 5)
+
+
+def test_mutants_keep_to_the_memory_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "spec.py").write_text(SPEC)
+    monkeypatch.chdir(tmp_path)
+    assert cli.run(["check", "spec.py:far", "--vacuity", "--max-memory", "1M", "--json"]) == 3
+    found = json.loads(capsys.readouterr().out)
+    words = "1 mutant was not explored to the end: memory budget of 1,048,576 bytes ran out"
+    assert (found["budget"], found["vacuity"]["budget"]) == (None, words)
 
 
 def test_kill_in_the_middle_never_leaves_an_unreadable_one(tmp_path: Path) -> None:

@@ -2,19 +2,22 @@
 
 Mutants that touch what an unbroken property speaks of come first, in turn of the actions, and of one action's those
 that break most. What no single fault breaks may be held twice, so at last two conjuncts of a guard are dropped
-together. A mutant is explored for the unbroken properties only, and not much farther than the machine itself.
+together. A mutant is explored for the unbroken properties only, and not much farther than the machine itself: what it
+does beyond that is not known, so what it may still break stays undecided.
 """
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from model.explore.explorer import Exploration
+from model.explore.search.search import INTERRUPTED
 from model.explore.walks.distinct import distinct
 from model.language import Const, Expr, Machine, Property, PropertyKind, Read, SpecError
 from model.language.generic_mutants import GenericMutant, generic_mutants, paired_guards
@@ -27,20 +30,64 @@ _DEADLOCK = "deadlock_free"
 _TIMES, _MORE = 4, 50_000
 
 
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    """What the mutants may take: see `with_vacuity`."""
+
+    time_limit: float | None
+    started: float
+    stop: Callable[[], bool] | None
+    max_memory: int | None
+    threads: int | None
+
+    def left(self) -> float | None:
+        """Seconds that are left."""
+        return None if self.time_limit is None else max(0.0, self.time_limit - (time.perf_counter() - self.started))
+
+    def over(self) -> str | None:
+        """Which bound ends it now, in words."""
+        if self.stop is not None and self.stop():
+            return INTERRUPTED
+        return f"time limit of {self.time_limit:g} s ran out" if self.left() == 0.0 else None
+
+    def explore(self, machine: Machine, most_states: int) -> Exploration:
+        """An exploration within what is left."""
+        return Exploration(
+            machine,
+            max_states=most_states,
+            max_memory=self.max_memory,
+            time_limit=self.left(),
+            threads=self.threads,
+            stop=self.stop,
+            any_traces=True,
+        )
+
+
 def with_vacuity(
     build: Callable[[], Machine],
     verdict: Verdict,
     *,
     time_limit: float | None = None,
+    stop: Callable[[], bool] | None = None,
+    max_memory: int | None = None,
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Verdict:
     """``verdict``, of the machine that ``build`` makes anew at each call, with what its mutants break.
 
-    A property that no mutant breaks becomes VACUOUS. ``time_limit`` in seconds; ``progress`` is called with the number
-    of mutants tried and of properties left.
+    A property that no mutant breaks becomes VACUOUS. ``time_limit`` (seconds) includes those that ``verdict`` took;
+    ``stop`` is asked often whether to end now; ``max_memory`` (bytes) is for each exploration. What they leave open is
+    undecided. ``progress`` is called with the number of mutants tried and of properties left.
     """
-    found = vacuity(build, verdict, time_limit=time_limit, threads=threads, progress=progress)
+    found = vacuity(
+        build,
+        verdict,
+        time_limit=time_limit,
+        stop=stop,
+        max_memory=max_memory,
+        threads=threads,
+        progress=progress,
+    )
     aside = f"; none of {found.tried:,} mutants breaks it"
     properties = tuple(
         replace(p, outcome=Outcome.VACUOUS, how=p.how + aside) if p.name in found.unbroken else p
@@ -54,16 +101,19 @@ def vacuity(
     verdict: Verdict,
     *,
     time_limit: float | None = None,
+    stop: Callable[[], bool] | None = None,
+    max_memory: int | None = None,
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Vacuity:
     """What the mutants break of the properties that hold in ``verdict``; see `with_vacuity`."""
     started = time.perf_counter()
+    bounds = _Bounds(time_limit, started - verdict.coverage.seconds, stop, max_memory, threads)
     machine = build()
     singles, pairs = generic_mutants(machine), paired_guards(machine)
     asked = _asked(machine, verdict)
     most_states = _TIMES * verdict.coverage.distinct_states + _MORE
-    states = _states(Exploration(machine, max_states=most_states, threads=threads, any_traces=True)) if asked else None
+    states = _states(bounds.explore(machine, most_states)) if asked and bounds.over() is None else None
     speaks = {p.name: _variables(p) for p in machine.properties}
     speaks[_DEADLOCK] = frozenset(v.name for v in machine.variables)
     left = list(asked)
@@ -71,6 +121,8 @@ def vacuity(
     mutants = len(singles)
     taken = Counter[str]()
     broken: dict[str, Broken] = {}
+    # Of properties that some mutant left open: how many did, and why the first one.
+    opened: dict[str, tuple[int, str]] = {}
     unchanged: list[str] = []
     tried, budget, paired = 0, None, False
     while left and (pending or pairs):
@@ -78,15 +130,15 @@ def vacuity(
             pending, pairs = list(enumerate(pairs)), ()
             mutants += len(pending)
             paired = True
-        if time_limit is not None and time.perf_counter() - started > time_limit:
-            budget = f"time limit of {time_limit:g} s ran out"
+        budget = bounds.over()
+        if budget is not None:
             break
         spoken = frozenset[str]().union(*(speaks[name] for name in left))
         chosen = min(pending, key=lambda each: _rank(each[0], each[1], spoken, taken))
         pending.remove(chosen)
         mutant = chosen[1]
         taken[mutant.edit.action] += 1
-        exploration = _explored(build, mutant, left, most_states, threads)
+        exploration = _explored(build, mutant, left, most_states, bounds)
         if exploration is None:
             continue
         tried += 1
@@ -96,22 +148,35 @@ def vacuity(
             trace = told[name].trace
             broken[name] = Broken(name, mutant.edit.what, None if trace is None else len(trace))
             left.remove(name)
+        for name in left:
+            if told[name].outcome is Outcome.UNKNOWN:
+                times, why = opened.get(name, (0, told.coverage.budget or told[name].how))
+                opened[name] = times + 1, why
         if not breaks and not paired and _steps(told) == _steps(verdict) and _states(exploration) == states:
             unchanged.append(mutant.edit.what)
         if progress is not None:
             progress(tried, len(left))
+    undecided = left if budget is not None else [name for name in left if name in opened]
+    if budget is None and undecided:
+        # The last mutants may have been cut short by a bound of all of them.
+        budget = bounds.over() or _cut_short(max(opened[name] for name in undecided))
     names = [p.name for p in verdict.properties if p.name in speaks]
     return Vacuity(
         mutants,
         tried,
         tuple(broken[name] for name in asked if name in broken),
-        () if budget is not None else tuple(left),
-        () if budget is None else tuple(left),
+        tuple(name for name in left if name not in undecided),
+        tuple(undecided),
         tuple(name for name in names if name not in asked),
         tuple(unchanged),
         budget,
         time.perf_counter() - started,
     )
+
+
+def _cut_short(opened: tuple[int, str]) -> str:
+    times, why = opened
+    return f"{times:,} mutant{' was' if times == 1 else 's were'} not explored to the end: {why}"
 
 
 def _asked(machine: Machine, verdict: Verdict) -> list[str]:
@@ -136,13 +201,13 @@ def _rank(
 
 
 def _explored(
-    build: Callable[[], Machine], mutant: GenericMutant, left: list[str], most_states: int, threads: int | None
+    build: Callable[[], Machine], mutant: GenericMutant, left: list[str], most_states: int, bounds: _Bounds
 ) -> Exploration | None:
     """The mutant, explored for the properties ``left``; None if it is no spec."""
     try:
         machine = mutated(build, mutant.edit)
         machine.properties = [p for p in machine.properties if p.name in left]
-        return Exploration(machine, max_states=most_states, threads=threads, any_traces=True)
+        return bounds.explore(machine, most_states)
     except SpecError:
         return None
 
@@ -160,8 +225,9 @@ def _steps(verdict: Verdict) -> tuple[bool, dict[str, int]]:
 
 
 def _states(exploration: Exploration) -> bytes:
-    """All packed states in an order that depends on nothing but which they are."""
-    return distinct(np.concatenate([shard.states for shard in exploration.search.shards])).tobytes()
+    """A digest of all packed states, in an order that depends on nothing but which they are."""
+    states = distinct(np.concatenate([shard.states for shard in exploration.search.shards]))
+    return hashlib.sha256(states.tobytes()).digest()
 
 
 __all__ = ["vacuity", "with_vacuity"]
