@@ -90,6 +90,8 @@ class Search:
         first_bits: int = _FIRST_BITS,
         room: int = _ROOM,
     ) -> None:
+        if threads < 1:
+            raise ValueError(f"threads is at least 1, found {threads}")
         self.program: Final = program
         self.native: Final = native
         self.limits: Final = limits
@@ -309,10 +311,15 @@ class Search:
             last = len(self.shards) if me == threads - 1 else (me + 1) * share
             return run(blocks, me * share, last, shared.ctypes.data, threads, me)
 
-        others = [helpers.submit(part, me) for me in range(1, threads)] if helpers is not None else []
-        answer = part(0)
-        for other in others:
-            other.result()
+        try:
+            others = [helpers.submit(part, me) for me in range(1, threads)] if helpers is not None else []
+            answer = part(0)
+            for other in others:
+                other.result()
+        except BaseException:
+            # Those that were submitted would wait for this thread forever, and whoever ends `helpers` for them.
+            shared[c.ABORT] = 1
+            raise
         for level in self._levels[: shared[c.LEVEL_COUNT]].tolist():
             self.starts.append(level)
         return bool(answer)
