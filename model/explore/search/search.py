@@ -56,6 +56,9 @@ class Occurrence:
 class Keeper(Protocol):
     """Writes checkpoints, see `saving`."""
 
+    def at_start(self, search: Search, /) -> None:
+        """Nothing was explored yet."""
+
     def before_losing(self, search: Search, /) -> None:
         """From now on states may be dropped."""
 
@@ -221,6 +224,8 @@ class Search:
     def run(self) -> None:
         """Explore until done, or until a budget runs out."""
         self._started = time.perf_counter()
+        if self._saving is not None:
+            self._saving.at_start(self)
         helpers = ThreadPoolExecutor(self._threads - 1) if self._threads > 1 else None
         try:
             if not self.resumed:
