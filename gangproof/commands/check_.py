@@ -34,7 +34,9 @@ _OF_ONE_RUN = ("resume", "checkpoint", "max_states", "max_memory", "time_limit")
     help="Only the trace, in this format, and the verdict on stderr; with --trace into the file.",
 )
 @click.option("--trace", "trace_file", metavar="FILE", type=click.Path(path_type=Path), help="Write the trace to FILE.")
-@click.option("--checkpoint", type=_FILE, help="Where to keep a checkpoint. If interrupted, else: SPEC.checkpoint.")
+@click.option(
+    "--checkpoint", type=_FILE, help="Where to keep a checkpoint. If interrupted, else: SPEC-DIGEST.checkpoint."
+)
 @click.option("--checkpoint-every", type=Seconds(), metavar="SECONDS", help="Also write it so often.")
 @click.option("--resume", type=_FILE, help="Go on from this checkpoint of the same SPEC and parameters.")
 @click.option(
@@ -69,8 +71,8 @@ def command(
     Exit status: 0 holds, 1 violated, 2 bad input, 3 unknown (a budget ran out), 4 vacuous.
 
     Ctrl-C and SIGTERM end it as a budget would, after writing a checkpoint: the file of --checkpoint, of --resume, or
-    SPEC.checkpoint in the working directory. With --checkpoint it is also written when a budget runs out. A second
-    Ctrl-C ends it at once.
+    in the working directory one named after SPEC, its parameters and the options. With --checkpoint it is also written
+    when a budget runs out. A second Ctrl-C ends it at once.
     """
     from gangproof.mistakes import known_property
     from gangproof.sizes import bytes_of
@@ -100,7 +102,8 @@ def command(
     if checkpoint is not None:
         check_target(checkpoint)
     asked = checkpoint is not None or checkpoint_every is not None
-    saving = Saving(target, every=checkpoint_every, always=asked, warn=_warn)
+    own = checkpoint is None and resume is None
+    saving = Saving(target, required=asked, own_name=own, every=checkpoint_every, always=asked, warn=_warn)
     with Bar() as bar, Interrupts() as interrupts:
         verdict = explore(
             machine,
@@ -128,7 +131,7 @@ def command(
                 max_memory=memory,
                 progress=lambda tried, left: bar.show(f"{tried:,} mutants tried  {left:,} properties not broken yet"),
             )
-    kept = None if saving.written is None else str(target)
+    kept = None if saving.written is None else str(saving.path)
     if only_trace:
         write_trace(machine, verdict, shown, form or "table", None)
         click.echo(headline(verdict), err=True)
@@ -140,7 +143,9 @@ def command(
         write_trace(machine, verdict, shown, form or "table", trace_file)
     unfinished = not verdict.coverage.complete or any(p.outcome is Outcome.UNKNOWN for p in verdict.properties)
     if saving.written is not None and unfinished:
-        click.echo(f"checkpoint of {saving.written:,} bytes: {target}\nto go on: {_command(target)}", err=True)
+        click.echo(
+            f"checkpoint of {saving.written:,} bytes: {saving.path}\nto go on: {_command(saving.path)}", err=True
+        )
     elif verdict.coverage.budget == INTERRUPTED:
         click.echo("there is no checkpoint of this run", err=True)
     return verdict.outcome.exit_status

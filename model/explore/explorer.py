@@ -109,6 +109,8 @@ class Exploration:
         for name, value in (("max_states", max_states), ("max_memory", max_memory), ("time_limit", time_limit)):
             if value is not None and value < 0:
                 raise ValueError(f"{name} is not negative, found {value}")
+        if threads is not None and threads < 1:
+            raise ValueError(f"threads is at least 1, found {threads}")
         started = time.perf_counter()
         self.program: Program = lower(machine, symmetry=symmetry)
         native = Native(self.program)

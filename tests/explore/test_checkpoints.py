@@ -289,8 +289,11 @@ def test_nothing_but_a_checkpoint_is_overwritten(tmp_path: Path) -> None:
     mine = tmp_path / "thesis.txt"
     mine.write_text("forty years of work")
     saving = Saving(mine)
-    run = Exploration(gang(**SMALL), stop=lambda: True, saving=saving)
-    assert run.verdict.warnings == (f"{mine} exists and is not a checkpoint; it is not overwritten, name another file",)
+    said = f"{mine} exists and is not a checkpoint; it is not overwritten, name another file"
+    with pytest.raises(CheckpointError, match=f"^{said}$"):
+        Exploration(gang(**SMALL), stop=lambda: True, saving=saving)
+    run = Exploration(gang(**SMALL), stop=lambda: True, saving=Saving(mine, required=False))
+    assert run.verdict.warnings == (said,)
     assert mine.read_text() == "forty years of work"
     assert saving.written is None
     with pytest.raises(CheckpointError, match="there is no directory"):
@@ -325,16 +328,73 @@ def test_two_runs_with_one_name(good: Path) -> None:
     real, told = checkpoint._write, list[str]()
 
     def slow(file: object, search: search.Search) -> int:
-        other = Exploration(gang(**SMALL), stop=lambda: True, saving=Saving(good, warn=told.append))
+        with pytest.MonkeyPatch.context() as inner:
+            inner.setattr(checkpoint, "_write", real)
+            other = Exploration(sized(), stop=after(3), saving=Saving(good, warn=told.append))
         assert other.verdict.coverage.budget == INTERRUPTED
+        assert good.read_bytes() != before
+        resume(good)
         return real(file, search)  # type: ignore[arg-type]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(checkpoint, "_write", slow)
         interrupted(sized(), good, 8)
-    assert told == [f"{good}.part is being written by another run"]
-    assert good.read_bytes() != before
+    assert told == []
+    assert [p.name for p in good.parent.iterdir()] == [good.name]
     resume(good)
+
+
+def test_files_beside_it_are_left_alone(tmp_path: Path) -> None:
+    part = tmp_path / "run.part"
+    part.write_text("mine")
+    interrupted(gang(**SMALL), tmp_path / "run", 1)
+    assert part.read_text() == "mine"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["run", "run.part"]
+
+
+def test_a_checkpoint_of_something_else_is_not_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    interrupted(sized(), path, 6)
+    before = path.read_bytes()
+    for machine, more, said in [
+        (sized(quota=8), {}, r"is a checkpoint of gang apps=4 .*, not of gang apps=4 .*quota=8"),
+        (load_spec("yunikorn", ()), {}, "is a checkpoint of gang .*, not of yunikorn"),
+        (sized(), {"symmetry": True}, "was written with other options"),
+    ]:
+        with pytest.raises(CheckpointError, match=f"{said}.*; it is not overwritten, name another file"):
+            interrupted(machine, path, 1, **more)
+        assert path.read_bytes() == before
+    path.write_bytes(before[:100])
+    with pytest.raises(CheckpointError, match=r"is damaged: .*; it is not overwritten, name another file"):
+        interrupted(sized(), path, 1)
+    path.write_bytes(before)
+    interrupted(sized(), path, 8)
+    assert path.read_bytes() != before
+
+
+def test_a_name_of_its_own(tmp_path: Path) -> None:
+    runs: list[tuple[Machine, dict[str, bool]]] = [(sized(), {}), (sized(quota=8), {}), (sized(), {"symmetry": True})]
+    paths = []
+    for machine, more in runs:
+        saving = Saving(tmp_path / "gang.checkpoint", required=False, own_name=True)
+        Exploration(machine, stop=lambda: True, saving=saving, **more)  # type: ignore[arg-type]
+        assert saving.path.stat().st_size == saving.written
+        paths.append(saving.path)
+    assert {*paths} == {*tmp_path.iterdir()}
+    assert len({*paths}) == 3
+    saving = Saving(tmp_path / "gang.checkpoint", required=False, own_name=True)
+    assert Exploration(sized(), saving=saving, resume=paths[0]).verdict.coverage.complete
+    assert saving.path == paths[0]
+
+
+def test_a_place_that_is_no_good_is_told_early(tmp_path: Path) -> None:
+    told = list[str]()
+    saving = Saving(tmp_path / "no" / "run", required=False, warn=told.append)
+    assert Exploration(sized(), saving=saving).verdict.coverage.complete
+    assert told == [
+        f"the checkpoint {saving.path} cannot be written: there is no directory {tmp_path / 'no'}; "
+        "an interruption will leave none"
+    ]
 
 
 def test_a_link_is_followed(tmp_path: Path) -> None:

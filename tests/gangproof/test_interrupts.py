@@ -123,8 +123,9 @@ def test_without_a_name_it_lies_in_the_working_directory_and_is_resumed(tmp_path
     assert process.returncode == 3
     assert "UNKNOWN: interrupted" in out
     assert all(len(line) <= 80 for line in out.splitlines())
-    assert err.endswith("to go on: gangproof check spec.py:large --resume gang.checkpoint\n")
-    status, out, err = run(tmp_path, "spec.py:large", "--json", "--resume", "gang.checkpoint")
+    (name,) = (p.name for p in tmp_path.glob("gang-*.checkpoint"))
+    assert err.endswith(f"to go on: gangproof check spec.py:large --resume {name}\n")
+    status, out, err = run(tmp_path, "spec.py:large", "--json", "--resume", name)
     found = json.loads(out)
     assert (status, err, found["checkpoint"]) == (0, "", None)
     assert (found["distinct_states"], found["transitions"], found["depth"]) == (8_180_824, 53_149_730, 30)
@@ -157,16 +158,32 @@ def test_kill_in_the_middle_never_leaves_an_unreadable_one(tmp_path: Path) -> No
     for round_ in range(4):
         process = start(tmp_path, *MEDIUM, "--checkpoint", "run", "--checkpoint-every", "0.0001")
         wait_for(path, process)
-        part = tmp_path / "run.part"
         # Right after a new one was begun, at different moments.
         deadline = time.monotonic() + 5
-        while not part.exists() and process.poll() is None and time.monotonic() < deadline:
+        while not any(tmp_path.glob("run.*.part")) and process.poll() is None and time.monotonic() < deadline:
             pass
         time.sleep(0.0005 * round_)
         process.kill()
         process.communicate()
+        for part in tmp_path.glob("run.*.part"):
+            part.unlink()
         verdict = Exploration(load_spec("gang", MEDIUM[1:]), resume=path).verdict
         assert (verdict.coverage.distinct_states, verdict.coverage.transitions) == (939_194, 5_192_755)
+
+
+def test_a_checkpoint_of_other_parameters_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.run(["check", "gang", "apps=3", "--max-states", "100", "--checkpoint", "run"]) == 3
+    before = Path("run").read_bytes()
+    capsys.readouterr()
+    assert cli.run(["check", "gang", "apps=4", "--checkpoint", "run"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("error: run is a checkpoint of gang apps=3 ")
+    assert err.endswith("; it is not overwritten, name another file\n")
+    assert Path("run").read_bytes() == before
 
 
 def test_mistakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

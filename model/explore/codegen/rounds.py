@@ -38,9 +38,10 @@ def records_text(words: int, shards: int) -> str:
 
 BARRIER = "\n".join(
     [
-        "define internal void @barrier(ptr %shared, i64 %goal) {",
+        "define internal i1 @barrier(ptr %shared, i64 %goal) {",
         "entry:",
         f"%arrived = getelementptr i64, ptr %shared, i64 {c.ARRIVED}",
+        f"%abort = getelementptr i64, ptr %shared, i64 {c.ABORT}",
         f"%yield.slot = getelementptr i64, ptr %shared, i64 {c.YIELD}",
         "%yield = load ptr, ptr %yield.slot",
         "%before = atomicrmw add ptr %arrived, i64 1 seq_cst",
@@ -58,9 +59,14 @@ BARRIER = "\n".join(
         "br label %head",
         "give.way:",
         "%unused = call i32 %yield()",
-        "br label %head",
+        # Who waits this long may wait for a thread that never comes.
+        "%stop = load atomic i64, ptr %abort seq_cst, align 8",
+        "%stopped = icmp ne i64 %stop, 0",
+        "br i1 %stopped, label %leave, label %head",
         "exit:",
-        "ret void",
+        "ret i1 false",
+        "leave:",
+        "ret i1 true",
         "}",
     ]
 )
@@ -70,10 +76,11 @@ def run_text(words: int, shards: int) -> str:
     """``run(blocks, low, high, shared, threads, me)``: expand, for shards low..high-1, up to their END.
 
     ``blocks`` points to the addresses of all shards' blocks. Returns 0 when every shard of every thread is done, 1 when
-    one has to grow. In a round each thread first expands some states of each of its shards, then takes into each of its
-    shards the records that all threads wrote for it, in the order of the shards that they come from: so what is found,
-    and its order, does not depend on the number of threads. A single thread goes on with further levels if it is told
-    how many: a deep graph of small levels would else spend its time in Python.
+    one has to grow, 2 when ABORT was set while it waited for others. In a round each thread first expands some states
+    of each of its shards, then takes into each of its shards the records that all threads wrote for it, in the order of
+    the shards that they come from: so what is found, and its order, does not depend on the number of threads. A single
+    thread goes on with further levels if it is told how many: a deep graph of small levels would else spend its time in
+    Python.
     """
     block = [
         "%{0}.slot = getelementptr i64, ptr %blocks, i64 %{0}.n",
@@ -189,8 +196,10 @@ def run_text(words: int, shards: int) -> str:
             "store i64 0, ptr %mine",
             "store i64 0, ptr %all",
             *loop("look", "%low", "%high", look, "round", "looked"),
-            "call void @barrier(ptr %shared, i64 %goal.a)",
-            *loop("gather", "0", "%threads", gather, "looked", "gathered"),
+            "%aborted.a = call i1 @barrier(ptr %shared, i64 %goal.a)",
+            "br i1 %aborted.a, label %aborted, label %met",
+            "met:",
+            *loop("gather", "0", "%threads", gather, "met", "gathered"),
             "%status = load i64, ptr %all",
             "%must.grow = icmp ugt i64 %status, 1",
             "br i1 %must.grow, label %grow, label %ask",
@@ -199,7 +208,9 @@ def run_text(words: int, shards: int) -> str:
             "br i1 %idle, label %idle.end, label %go",
             "go:",
             *loop("step", "%low", "%high", step, "go", "stepped"),
-            "call void @barrier(ptr %shared, i64 %goal.b)",
+            "%aborted.b = call i1 @barrier(ptr %shared, i64 %goal.b)",
+            "br i1 %aborted.b, label %aborted, label %met.again",
+            "met.again:",
             *loop(
                 "to",
                 "%low",
@@ -208,7 +219,7 @@ def run_text(words: int, shards: int) -> str:
                     *(line.format("to") for line in block),
                     *loop("from", "0", str(shards), take, "to.body", "taken"),
                 ],
-                "stepped",
+                "met.again",
                 "end.round",
                 "taken",
             ),
@@ -246,6 +257,8 @@ def run_text(words: int, shards: int) -> str:
             "ret i64 0",
             "grow:",
             "ret i64 1",
+            "aborted:",
+            "ret i64 2",
             "}",
         ]
     )

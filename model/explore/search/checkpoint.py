@@ -10,17 +10,17 @@ are filled again when a checkpoint is read. The file:
     sections                      starts, parents and children of each shard; seen, fired; then the states
     32 bytes                      SHA-256 of the sections
 
-It is written beside its final place, flushed to the disk and then renamed, so that under its name there is always a
-whole one, whatever happens in between.
+It is written to a new file beside its final place, flushed to the disk and then renamed, so that under its name there
+is always a whole one, whatever happens in between. It replaces nothing but a checkpoint of the same machine.
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
+import secrets
 import stat
 import sys
 from collections.abc import Iterator
@@ -58,24 +58,20 @@ def write(path: Path, search: Search) -> int:
 
     OSError or CheckpointError if that cannot be done; then what was at ``path`` is still there.
     """
+    check_target(path, search)
     target = Path(os.path.realpath(path))
-    check_target(target)
-    part = target.with_name(target.name + ".part")
-    descriptor = os.open(part, os.O_RDWR | os.O_CREAT, 0o666)
+    # Never a file that is there already: not one of the user's, not that of another run.
+    part = target.with_name(f"{target.name}.{secrets.token_hex(6)}.part")
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
-        _lock(descriptor, part)
-        try:
-            os.ftruncate(descriptor, 0)
-            with os.fdopen(os.dup(descriptor), "wb", buffering=0) as file:
-                size = _write(file, search)
-                os.fsync(file.fileno())
-            part.rename(target)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                part.unlink()
-            raise
-    finally:
-        os.close(descriptor)
+        with os.fdopen(descriptor, "wb", buffering=0) as file:
+            size = _write(file, search)
+            os.fsync(file.fileno())
+        part.rename(target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            part.unlink()
+        raise
     with contextlib.suppress(OSError):  # a file system that cannot flush directories
         directory = os.open(target.parent, os.O_RDONLY)
         try:
@@ -85,37 +81,42 @@ def write(path: Path, search: Search) -> int:
     return size
 
 
-def check_target(path: Path) -> None:
-    """CheckpointError if a checkpoint must not be written to ``path``, for what is there already or for the place."""
-    if not path.parent.is_dir():
-        raise CheckpointError(f"the checkpoint {path} cannot be written: there is no directory {path.parent}")
+def check_target(path: Path, search: Search | None = None) -> None:
+    """CheckpointError if a checkpoint must not be written to ``path``, for what is there already or for the place.
+
+    What may be there is a checkpoint, of the same machine as ``search`` if that is given.
+    """
+    target = Path(os.path.realpath(path)) if path.is_symlink() else path
+    if not target.parent.is_dir():
+        raise CheckpointError(f"the checkpoint {path} cannot be written: there is no directory {target.parent}")
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise CheckpointError(f"the checkpoint {path} cannot be written: no permission in {target.parent}")
     try:
-        status = path.stat()
+        status = target.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise CheckpointError(f"the checkpoint {path} cannot be written: this is not a regular file")
+        if status.st_size:
+            with target.open("rb") as file:
+                _check_replaced(path, file, search)
     except FileNotFoundError:
-        if not os.access(path.parent, os.W_OK | os.X_OK):
-            raise CheckpointError(f"the checkpoint {path} cannot be written: no permission in {path.parent}") from None
         return
     except OSError as error:
         raise CheckpointError(f"the checkpoint {path} cannot be written: {error.strerror}") from None
-    if not stat.S_ISREG(status.st_mode):
-        raise CheckpointError(f"the checkpoint {path} cannot be written: this is not a regular file")
-    if status.st_size:
-        with path.open("rb") as file:
-            if file.read(len(_NAME)) != _NAME:
-                raise CheckpointError(
-                    f"{path} exists and is not a checkpoint; it is not overwritten, name another file"
-                )
 
 
-def _lock(descriptor: int, part: Path) -> None:
-    """So that two runs which were given the same name do not write into one another's file."""
+def _check_replaced(path: Path, file: BinaryIO, search: Search | None) -> None:
+    kept = "it is not overwritten, name another file"
+    if file.read(len(_NAME)) != _NAME:
+        raise CheckpointError(f"{path} exists and is not a checkpoint; {kept}")
+    if search is None:
+        return
+    file.seek(0)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        mine = os.path.samestat(os.fstat(descriptor), part.stat())
-    except OSError:
-        mine = False
-    if not mine:
-        raise CheckpointError(f"{part} is being written by another run")
+        other = _other(_read_header(path, file), search)
+    except CheckpointError as error:
+        raise CheckpointError(f"{error}; {kept}") from None
+    if other is not None:
+        raise CheckpointError(f"{path} {other}; {kept}")
 
 
 def _write(file: BinaryIO, search: Search) -> int:
@@ -145,10 +146,8 @@ def _header(search: Search) -> dict[str, Any]:
     return {
         **identity(search.program, search.native),
         "shards": search.native.shards,
-        "words": search.program.layout.words,
         "counts": search.counts,
         "expanded": search.expanded,
-        "transitions": search.transitions,
         "bits": [s.bits for s in search.shards],
         "room": [s.capacity for s in search.shards],
         "rows": [len(rows) for rows in _rows(search)],
@@ -166,6 +165,11 @@ def identity(program: Program, native: Native) -> dict[str, Any]:
         "machine": hashlib.sha256(describe(machine).encode()).hexdigest(),
         "code": hashlib.sha256(f"{native.text}{sys.byteorder}".encode()).hexdigest(),
     }
+
+
+def short_digest(program: Program, native: Native) -> str:
+    """Eight letters that tell searches with different `identity` apart."""
+    return hashlib.sha256(json.dumps(identity(program, native), sort_keys=True).encode()).hexdigest()[:8]
 
 
 def _rows(search: Search) -> tuple[Rows, Rows, Rows]:
@@ -192,7 +196,9 @@ def read(path: Path, search: Search) -> None:
     try:
         with path.open("rb") as file:
             header = _read_header(path, file)
-            _check_identity(path, header, search)
+            other = _other(header, search)
+            if other is not None:
+                raise CheckpointError(f"{path} {other}")
             _check_size(path, header, search, file)
             _restore(path, file, header, search)
     except OSError as error:
@@ -215,16 +221,16 @@ def _read_header(path: Path, file: BinaryIO) -> dict[str, Any]:
     return found
 
 
-def _check_identity(path: Path, header: dict[str, Any], search: Search) -> None:
+def _other(header: dict[str, Any], search: Search) -> str | None:
+    """In which way a checkpoint is not one of ``search``, after its name; None if it is."""
     mine = identity(search.program, search.native)
     if (header["spec"], header["parameters"]) != (mine["spec"], mine["parameters"]):
-        raise CheckpointError(f"{path} is a checkpoint of {_named(header)}, not of {_named(mine)}")
+        return f"is a checkpoint of {_named(header)}, not of {_named(mine)}"
     if header["machine"] != mine["machine"]:
-        raise CheckpointError(f"{path} is stale: the spec {mine['spec']} has changed since it was written")
+        return f"is stale: the spec {mine['spec']} has changed since it was written"
     if (header["code"], header["shards"]) != (mine["code"], search.native.shards):
-        raise CheckpointError(
-            f"{path} was written with other options that change what is explored, or by another version of gangproof"
-        )
+        return "was written with other options that change what is explored, or by another version of gangproof"
+    return None
 
 
 def _named(of: dict[str, Any]) -> str:
@@ -289,4 +295,4 @@ def _restore(path: Path, file: BinaryIO, header: dict[str, Any], search: Search)
     search.resumed = True
 
 
-__all__ = ["CheckpointError", "check_target", "identity", "read", "write"]
+__all__ = ["CheckpointError", "check_target", "identity", "read", "short_digest", "write"]

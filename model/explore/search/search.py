@@ -56,6 +56,9 @@ class Occurrence:
 class Keeper(Protocol):
     """Writes checkpoints, see `saving`."""
 
+    def at_start(self, search: Search, /) -> None:
+        """Nothing was explored yet."""
+
     def before_losing(self, search: Search, /) -> None:
         """From now on states may be dropped."""
 
@@ -90,6 +93,8 @@ class Search:
         first_bits: int = _FIRST_BITS,
         room: int = _ROOM,
     ) -> None:
+        if threads < 1:
+            raise ValueError(f"threads is at least 1, found {threads}")
         self.program: Final = program
         self.native: Final = native
         self.limits: Final = limits
@@ -219,6 +224,8 @@ class Search:
     def run(self) -> None:
         """Explore until done, or until a budget runs out."""
         self._started = time.perf_counter()
+        if self._saving is not None:
+            self._saving.at_start(self)
         helpers = ThreadPoolExecutor(self._threads - 1) if self._threads > 1 else None
         try:
             if not self.resumed:
@@ -309,10 +316,15 @@ class Search:
             last = len(self.shards) if me == threads - 1 else (me + 1) * share
             return run(blocks, me * share, last, shared.ctypes.data, threads, me)
 
-        others = [helpers.submit(part, me) for me in range(1, threads)] if helpers is not None else []
-        answer = part(0)
-        for other in others:
-            other.result()
+        try:
+            others = [helpers.submit(part, me) for me in range(1, threads)] if helpers is not None else []
+            answer = part(0)
+            for other in others:
+                other.result()
+        except BaseException:
+            # Those that were submitted would wait for this thread forever, and whoever ends `helpers` for them.
+            shared[c.ABORT] = 1
+            raise
         for level in self._levels[: shared[c.LEVEL_COUNT]].tolist():
             self.starts.append(level)
         return bool(answer)

@@ -48,6 +48,8 @@ def simulate(
     """
     if walks < 1 or steps < 1 or seed < 0:
         raise ValueError(f"walks and steps are positive, a seed is not negative: found {walks}, {steps}, {seed}")
+    if threads is not None and threads < 1:
+        raise ValueError(f"threads is at least 1, found {threads}")
     started = time.perf_counter()
     program = lower(machine)
     native = Native(program)
@@ -89,7 +91,7 @@ def simulate(
 def _in_order(walker: Walker, walks: int, size: int, threads: int) -> Iterator[BatchResult]:
     """The batches in order of their number, some of them computed ahead in other threads."""
     jobs = ((number, min(size, walks - number * size)) for number in range(-(-walks // size)))
-    with ThreadPoolExecutor(max(1, threads)) as pool:
+    with ThreadPoolExecutor(threads) as pool:
         ahead: deque[Future[BatchResult]] = deque()
         try:
             for number, count in jobs:
