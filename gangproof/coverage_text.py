@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gangproof.output import paragraph, table
 from model.coverage import Blocked, Conjunct, Taken, Unseen
 from model.vacuity import Vacuity
 
 _UNCHANGED_SHOWN = 10
+_VARIABLES_SHOWN = 10
+_VALUES_SHOWN = 10
 
 
 def unseen_text(unseen: Unseen) -> list[str]:
@@ -14,15 +18,24 @@ def unseen_text(unseen: Unseen) -> list[str]:
     parts: list[str] = []
     for blocked in unseen.blocked:
         parts += ["", *_blocked(blocked)]
-    never = [words for taken in unseen.values if (words := never_taken(taken))]
+    never = never_taken(unseen.values)
     if never:
-        parts += ["", paragraph(f"Values never taken: {'; '.join(never)}.", indent="  ")]
+        parts += ["", paragraph(f"Values never taken: {never}.", indent="  ")]
     return parts
 
 
-def never_taken(taken: Taken) -> str:
-    """``held = 3, 5..7``; empty where every value was seen."""
-    return f"{taken.variable} = {', '.join(taken.never)}" if taken.never else ""
+def never_taken(values: Sequence[Taken]) -> str:
+    """``held = 3, 5..7; phase = LOST``, only the first of many; empty where every value was seen."""
+    never = [taken for taken in values if taken.never]
+    words = [f"{taken.variable} = {', '.join(_some(taken.never, _VALUES_SHOWN))}" for taken in never[:_VARIABLES_SHOWN]]
+    more = len(never) - _VARIABLES_SHOWN
+    words += [f"and of {more:,} more variable{'' if more == 1 else 's'}, see --json"] if more > 0 else []
+    return "; ".join(words)
+
+
+def _some(words: Sequence[str], most: int) -> list[str]:
+    more = len(words) - most
+    return [*words[:most], f"and {more:,} more (see --json)"] if more > 0 else list(words)
 
 
 def _blocked(blocked: Blocked) -> list[str]:
@@ -35,9 +48,11 @@ def _blocked(blocked: Blocked) -> list[str]:
         head = f"{blocked.action} never fired, in {blocked.cases:,} state{'' if blocked.cases == 1 else 's'}."
     rows = [(f"{c.false:,}", f"{c.alone:,}", _condition(c)) for c in blocked.conjuncts]
     parts = [paragraph(head, indent="  "), table(["false", "only it", "condition"], rows)]
+    among = "" if blocked.looked_at == blocked.instances else f" in the first {blocked.looked_at:,} {arguments}"
     for chosen in blocked.never_together[:3]:
         words = " and ".join(blocked.conjuncts[n].condition for n in chosen)
-        parts.append(paragraph(f"{'Never true' if len(chosen) == 1 else 'Never together'}: {words}.", indent="  "))
+        how = "Never true" if len(chosen) == 1 else "Never together"
+        parts.append(paragraph(f"{how}{among}: {words}.", indent="  "))
     nearest = max(blocked.conjuncts, key=lambda c: c.nearest_states, default=None)
     if nearest is not None and nearest.nearest:
         call = f"{blocked.action}({', '.join(value for _, value in nearest.nearest)})"

@@ -26,9 +26,9 @@ def simulation_text(machine: Machine, answer: Simulation, shown: str | None = No
         "",
         table(["action", "taken"], [(name, f"{n:,}") for name, n in seen.actions.items()]),
     ]
-    never = [words for taken in seen.values if (words := never_taken(taken))]
+    never = never_taken(seen.values)
     if never:
-        parts += ["", paragraph(f"Values that no walk came to: {'; '.join(never)}.", indent="  ")]
+        parts += ["", paragraph(f"Values that no walk came to: {never}.", indent="  ")]
     trace_of = answer[shown] if shown else answer.first_violation
     if trace_of is not None:
         parts += ["", *trace_text(machine, trace_of)]

@@ -17,10 +17,11 @@ from model.explore.codegen.native import Native
 from model.explore.coverage.unseen import unseen
 from model.explore.liveness.liveness import Liveness
 from model.explore.lowering.lower import Event, EventKind, Program, lower
-from model.explore.possible import OutOfMemory, OutOfTime, first_stuck
+from model.explore.possible import first_stuck
+from model.explore.search.budget import Budget, OutOfBudget
 from model.explore.search.checkpoint import read
 from model.explore.search.saving import Saving
-from model.explore.search.search import INTERRUPTED, Limits, Occurrence, Progress, Search
+from model.explore.search.search import Limits, Occurrence, Progress, Search
 from model.explore.search.spill import Spill
 from model.explore.traces.recover import Recovery
 from model.explore.traces.simplest import MOST_BEFORE_GOAL, MOST_STATES
@@ -124,6 +125,7 @@ class Exploration:
         if resume is not None:
             read(resume, self.search)
         self.search.run()
+        self._budget = Budget(self.search)
         self._recovery = Recovery(self.search, 0 if any_traces else MOST_STATES)
         properties = tuple(map(self._property, machine.properties)) + tuple(
             self._universal(name, kind.value, kind, []) for name, kind in _BUILT_IN
@@ -237,7 +239,7 @@ class Exploration:
 
     @functools.cached_property
     def _liveness(self) -> Liveness:
-        return Liveness(self.search, self._recovery, self._all_states())
+        return Liveness(self.search, self._recovery, self._all_states(), self._budget)
 
     def _sometimes(self, p: Property) -> PropertyVerdict:
         found = self._first(Event(EventKind.SOMETIMES, p.name))
@@ -256,12 +258,9 @@ class Exploration:
         # Predicate 0 is the initial constraint.
         bit = 1 + [name for name, _ in self.program.possible].index(p.name)
         try:
-            stuck = first_stuck(self.search, bit)
-        except OutOfMemory:
-            how = f"memory ran out while steps were followed backwards over {self._all_states()}"
-            return PropertyVerdict(p.name, kind, Outcome.UNKNOWN, how)
-        except OutOfTime:
-            how = f"{INTERRUPTED} while steps were followed backwards over {self._all_states()}"
+            stuck = first_stuck(self.search, bit, self._budget)
+        except OutOfBudget as out:
+            how = f"{out} while steps were followed backwards over {self._all_states()}"
             return PropertyVerdict(p.name, kind, Outcome.UNKNOWN, how)
         if stuck is None:
             return PropertyVerdict(p.name, kind, Outcome.HOLDS, f"from {self._all_states()}")

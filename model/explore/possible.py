@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.explore.codegen import context as c
-from model.explore.search.budget import OutOfMemory, OutOfTime
+from model.explore.search.budget import Budget
 from model.explore.search.search import Found, Search
 
 _ROOM = 1 << 14
@@ -22,18 +22,17 @@ _CHUNK = 1 << 12
 _EDGE_BYTES = 40  # source, target, and the copies made while sorting
 
 
-def first_stuck(search: Search, bit: int) -> Found | None:
+def first_stuck(search: Search, bit: int, budget: Budget) -> Found | None:
     """The first state of a complete ``search`` from which no state with predicate ``bit`` is reachable, if there is
     one.
 
-    OutOfMemory where the search's memory budget does not suffice, OutOfTime when it is asked to stop.
+    OutOfMemory and OutOfTime where ``budget`` does not suffice.
     """
-    spare = search.growth.limit - search.memory - search.count
-    if spare < 0:
-        raise OutOfMemory
-    spread = _Spread(search, bit)
+    budget = budget.part()
+    budget.take(search.count)
+    spread = _Spread(search, bit, budget)
     spread.sweep()
-    spread.follow(spare)
+    spread.follow()
     stuck = [
         Found(shard, int(left[0]))
         for shard, marks in enumerate(spread.marks)
@@ -45,8 +44,9 @@ def first_stuck(search: Search, bit: int) -> Found | None:
 class _Spread:
     """Marks, one byte per state and shard: a state where the predicate holds can be reached from it."""
 
-    def __init__(self, search: Search, bit: int) -> None:
+    def __init__(self, search: Search, bit: int, budget: Budget) -> None:
         self._search = search
+        self._budget = budget
         self._blocks = search.scratch(_ROOM)
         self.marks = [np.zeros(s.count, np.uint8) for s in search.shards]
         # Shard by shard one numbering of all states.
@@ -54,6 +54,7 @@ class _Spread:
         bits = np.empty(_STATES, np.uint64)
         for marks, shard in zip(self.marks, search.shards, strict=True):
             for first in range(0, shard.count, _STATES):
+                budget.check_time()
                 part = shard.states[first : first + _STATES]
                 search.native.predicates(part.ctypes.data, len(part), bits.ctypes.data)
                 marks[first : first + len(part)] = (bits[: len(part)] >> np.uint64(bit)) & np.uint64(1)
@@ -67,8 +68,7 @@ class _Spread:
         real = int(block.words[c.STATES])
         first = 0
         while first < len(states):
-            if self._search.stopped:
-                raise OutOfTime
+            self._budget.check_time()
             block.words[c.STATES] = states.ctypes.data
             last = native.expand(block.address, first, min(len(states), first + c.ROWS))
             block.words[c.STATES] = real
@@ -96,29 +96,27 @@ class _Spread:
                 for to, rows, targets in self._steps(shard, states[first : first + len(marks)]):
                     marks[rows[self.marks[to][targets] != 0]] = 1
 
-    def follow(self, spare: int) -> None:
-        """Mark the rest of what leads to marked states; the steps kept for it take at most ``spare`` bytes."""
+    def follow(self) -> None:
+        """Mark the rest of what leads to marked states."""
         marks = np.concatenate(self.marks)
         left = np.flatnonzero(marks == 0)
         if len(left):
-            sources, targets = self._edges(marks, left, spare)
+            sources, targets = self._edges(marks, left)
             order = np.argsort(targets, kind="stable")
             sources, targets = sources[order], targets[order]
             fresh = left[marks[left] != 0]
             while len(fresh):
+                self._budget.check_time()
                 lows, highs = np.searchsorted(targets, fresh, "left"), np.searchsorted(targets, fresh, "right")
                 before = np.concatenate([sources[a:b] for a, b in zip(lows.tolist(), highs.tolist(), strict=True)])
                 fresh = np.unique(before[marks[before] == 0])
                 marks[fresh] = 1
             self.marks = np.split(marks, self._offsets[1:-1])
 
-    def _edges(
-        self, marks: NDArray[np.uint8], left: NDArray[np.int64], spare: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _edges(self, marks: NDArray[np.uint8], left: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The steps between states of ``left``; those that lead to a marked state are marked at once."""
         sources: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
         targets: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
-        held = 0
         for shard, states in enumerate(s.states for s in self._search.shards):
             inside = left[(left >= self._offsets[shard]) & (left < self._offsets[shard + 1])]
             for start in range(0, len(inside), _STATES):
@@ -129,10 +127,8 @@ class _Spread:
                     marks[numbers[rows[hit]]] = 1
                     sources.append(numbers[rows[~hit]])
                     targets.append(reached[~hit])
-                    held += _EDGE_BYTES * len(sources[-1])
-                    if held > spare:
-                        raise OutOfMemory
+                    self._budget.take(_EDGE_BYTES * len(sources[-1]))
         return np.concatenate(sources), np.concatenate(targets)
 
 
-__all__ = ["OutOfMemory", "OutOfTime", "first_stuck"]
+__all__ = ["first_stuck"]

@@ -148,6 +148,26 @@ def test_possible_needs_memory_too() -> None:
     assert "memory ran out" in verdict["arriving"].how
 
 
+def test_possible_needs_time_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search ends within its limit, just so."""
+    run = Search.run
+    left = 0.0
+
+    def slowly(self: Search) -> None:
+        run(self)
+        self.seconds = 60 - left
+
+    monkeypatch.setattr(Search, "run", slowly)
+    verdict = explore(line(1_000), time_limit=60)
+    assert verdict.coverage.complete
+    assert verdict["arrives"].outcome is Outcome.HOLDS
+    assert verdict["arriving"].outcome is Outcome.UNKNOWN
+    words = "time limit of 60 s ran out while steps were followed backwards over all 1,001 states"
+    assert verdict["arriving"].how == words
+    left = 30.0
+    assert explore(line(1_000), time_limit=60)["arriving"].outcome is Outcome.HOLDS
+
+
 def test_a_time_limit() -> None:
     machine = gang(apps=5, size=2, nodes=3, capacity=4, quota=8)
     started = time.perf_counter()

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import enum
-import time
+from collections.abc import Callable, Sequence
 
 import pytest
 from agreement import assert_agrees
 
-from model.coverage import Conjunct, Taken
+from model.coverage import Conjunct, Idle, Taken
 from model.explore import Exploration, explore
+from model.explore.coverage import blocked
 from model.explore.coverage.blocked import MOST_CONDITIONS, conjuncts_of, never_together
+from model.explore.coverage.patterns import counter_of
+from model.explore.lowering.ground import Node
+from model.explore.lowering.lower import Program
 from model.language import Machine, Sort, require, sum_, when
 from model.semantics import Semantics
 from model.semantics import explore as slowly
@@ -53,13 +57,13 @@ def idle(jobs: int = 2, *, symmetric: bool = False) -> Machine:
 def test_which_conjunct_blocks() -> None:
     verdict = explore(idle(), coverage=True)
     assert verdict.unseen is not None
-    (blocked,) = verdict.unseen.blocked
-    assert (blocked.action, blocked.instances, blocked.cases) == ("finish", 2, 18)
-    first, second, third = blocked.conjuncts
+    (told,) = verdict.unseen.blocked
+    assert (told.action, told.instances, told.cases) == ("finish", 2, 18)
+    first, second, third = told.conjuncts
     assert first == Conjunct("held[j] >= 2", first.at, 12, 6, (("j", "job1"),), 3)
     assert second == Conjunct("phase[j] == Phase.WAITING", second.at, 0, 0, None, 0)
     assert third == Conjunct("sum_(held[k] for k in Job) < 2", third.at, 12, 6, (("j", "job1"),), 3)
-    assert blocked.never_together == ((0, 2),)
+    assert told.never_together == ((0, 2),)
     assert first.at.startswith("tests/explore/test_unseen.py:")
 
 
@@ -180,12 +184,12 @@ def test_guards_of_many_conjuncts(width: int) -> None:
         require(*(x != n for n in range(width)))
         y.next = True
 
-    (blocked,) = Exploration(m).unseen.blocked
-    assert len(blocked.conjuncts) == min(width, 64) == len(conjuncts_of(m.actions[1]))
-    plain = blocked.conjuncts[: 63 if width > 64 else width]
+    (told,) = Exploration(m).unseen.blocked
+    assert len(told.conjuncts) == min(width, 64) == len(conjuncts_of(m.actions[1]))
+    plain = told.conjuncts[: 63 if width > 64 else width]
     assert {(c.false, c.alone, c.nearest_states) for c in plain} == {(1, 1, 1)}
     if width > 64:
-        assert (blocked.conjuncts[63].false, blocked.conjuncts[63].alone) == (width - 63, width - 63)
+        assert (told.conjuncts[63].false, told.conjuncts[63].alone) == (width - 63, width - 63)
 
 
 def test_more_instances_than_are_worth_a_look() -> None:
@@ -198,9 +202,9 @@ def test_more_instances_than_are_worth_a_look() -> None:
         require(x[j], x[k])
         x[j] = False
 
-    (blocked,) = Exploration(m).unseen.blocked
-    assert (blocked.instances, blocked.looked_at, blocked.cases) == (1296, MOST_CONDITIONS // 2, MOST_CONDITIONS // 2)
-    assert blocked.never_together == ((0,), (1,))
+    (told,) = Exploration(m).unseen.blocked
+    assert (told.instances, told.looked_at, told.cases) == (1296, MOST_CONDITIONS // 2, MOST_CONDITIONS // 2)
+    assert told.never_together == ((0,), (1,))
 
 
 def test_smallest_sets_that_never_hold() -> None:
@@ -217,8 +221,8 @@ def test_of_an_incomplete_exploration_only_values_are_told() -> None:
     assert verdict.unseen.values[0].taken is not None
 
 
-def test_it_takes_less_time_than_the_search() -> None:
-    """On 90,428 states with an action that never fires."""
+def test_each_state_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On 90,428 states with an action that never fires: compiled code is given blocks of states."""
     m = gang(apps=4, size=3, nodes=2, capacity=4, quota=7)
     broken = m.scalar("broken", bool, init=False)
 
@@ -227,12 +231,40 @@ def test_it_takes_less_time_than_the_search() -> None:
         require(broken, ~broken)
         broken.next = True
 
-    started = time.perf_counter()
+    blocks: list[int] = []
+
+    def counted(program: Program, conditions: Sequence[Sequence[Node]]) -> Callable[[int, int, int], None]:
+        look = counter_of(program, conditions)
+
+        def counting(states: int, count: int, counts: int) -> None:
+            blocks.append(count)
+            look(states, count, counts)
+
+        return counting
+
+    monkeypatch.setattr(blocked, "counter_of", counted)
     exploration = Exploration(m)
-    searched = time.perf_counter()
     assert exploration.unseen.blocked[0].never_together == ((0,),)
     assert exploration.verdict.coverage.distinct_states == 90_428
-    assert time.perf_counter() - searched < searched - started
+    assert sum(blocks) == 90_428
+    assert len(blocks) == exploration.search.native.shards
+
+
+def test_idle_steps_of_many_instances_are_all_counted() -> None:
+    """Each of 2,209 instances does nothing in the only state, and nothing else ever happens."""
+    m = Machine("many")
+    m.sort(Job, 47)
+    x = m.variable("x", Job, bool, init=False)
+
+    @m.action
+    def nothing(j: Job, k: Job) -> None:
+        with when(x[j] & x[k]):
+            x[j] = False
+
+    found = Exploration(m).unseen
+    assert found.idle == (Idle("nothing", 2_209, 2_209),)
+    assert found.stuck is not None
+    assert found.stuck.states == 1
 
 
 def test_with_symmetry_the_same_is_told_up_to_exchange() -> None:

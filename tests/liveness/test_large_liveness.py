@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from model.explore import Exploration, explore
 from model.explore.liveness.components import strong_components
 from model.explore.liveness.liveness import Liveness
+from model.explore.search.budget import Budget
 from model.explore.traces.recover import Recovery
 from model.language import Expr, Fairness, Machine, Sort, all_, any_, each, require, strong, weak
 from model.language.fairness import Each
@@ -248,9 +249,9 @@ def test_unknown_where_time_ran_out() -> None:
     machine = wheels(2, 10)
     search = Exploration(machine, time_limit=60).search
     (p,) = machine.properties
-    assert Liveness(search, Recovery(search), "all states").verdict(p).outcome is Outcome.HOLDS
+    assert Liveness(search, Recovery(search), "all states", Budget(search)).verdict(p).outcome is Outcome.HOLDS
     search.seconds = 61.0
-    answer = Liveness(search, Recovery(search), "all states").verdict(p)
+    answer = Liveness(search, Recovery(search), "all states", Budget(search)).verdict(p)
     assert answer.outcome is Outcome.UNKNOWN
     assert answer.how == "time limit of 60 s ran out while fair runs were looked for in all states"
 

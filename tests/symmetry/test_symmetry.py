@@ -18,7 +18,7 @@ from model.explore.symmetry import symmetry_of
 from model.explore.symmetry.emit import network
 from model.explore.symmetry.group import moves
 from model.explore.symmetry.lift import permuted
-from model.language import Expr, Machine, Sort, SpecError, all_, any_, count_, require, sum_
+from model.language import Expr, Machine, Sort, SpecError, all_, any_, count_, one_of, require, sum_
 from model.semantics import Fault, Semantics
 from model.strategies import machines
 from model.verdict import Outcome
@@ -370,3 +370,44 @@ def test_liveness_is_unknown_up_to_symmetry() -> None:
     assert verdict["one_ends"].outcome is Outcome.UNKNOWN
     assert "without --symmetry" in verdict["one_ends"].how
     assert verdict.outcome is Outcome.UNKNOWN
+
+
+def test_a_trace_starts_in_the_first_of_many_initial_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    """2^16 initial states, of which 17 are canonical: they are not gone through one by one, nor for each trace."""
+    machine = Machine("wide")
+    machine.sort(Node, 16, symmetric=True)
+    up = machine.variable("up", Node, bool, init=one_of(False, True))
+
+    @machine.action
+    def start(n: Node) -> None:
+        require(~up[n])
+        up[n] = True
+
+    @machine.always
+    def not_3() -> Expr:
+        return count_(up[n] for n in Node) != 3
+
+    @machine.always
+    def not_5() -> Expr:
+        return count_(up[n] for n in Node) != 5
+
+    @machine.terminal
+    def full() -> Expr:
+        return all_(up[n] for n in Node)
+
+    expected = {}
+    for most in (3, 5):
+        states = Semantics(machine).initial_states()
+        expected[most] = next(state for state in states if sum(state) == most)
+
+    def never(self: Semantics) -> None:
+        raise AssertionError("in plain Python")
+
+    monkeypatch.setattr(Semantics, "initial_states", never)
+    verdict = explore(machine, symmetry=True)
+    assert verdict.coverage.distinct_states == 17
+    for most in (3, 5):
+        trace = verdict[f"not_{most}"].trace
+        assert trace is not None
+        assert len(trace) == 0
+        assert tuple(trace.last.values()) == tuple(map(bool, expected[most]))

@@ -1,7 +1,8 @@
 """What a finished search did not see: see `model.coverage`. Everything is computed from the table of states.
 
 Idle steps (that leave a state as it was) are found without expanding anything: for each instance there is a condition
-that it fires and changes nothing, and for nearly all instances it folds to FALSE before anything is computed.
+that it fires and changes nothing, and for nearly all instances it folds to FALSE before anything is computed. The rest
+is looked at in every state, however many there are: of a part of them the counts would be false.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ from model.semantics import Semantics
 _PART: Final = 1 << 16
 _LEAST_CASES: Final = 20_000_000
 _CASES_A_STEP: Final = 2  # a case costs a small part of what a step of the search does
-_MOST_IDLE: Final = 2_048
 
 
 def unseen(search: Search, recovery: Recovery) -> Unseen:
@@ -38,7 +38,7 @@ def unseen(search: Search, recovery: Recovery) -> Unseen:
         return Unseen((), values.taken() if search.count else (), (), None)
     grounder = Grounder(machine, search.program.graph)
     most_cases = max(_LEAST_CASES, _CASES_A_STEP * search.transitions)
-    idle = _IdleSteps(search, grounder, most_cases)
+    idle = _IdleSteps(search, grounder)
     idle.count()
     silent = [a for a, fired in zip(machine.actions, search.fired, strict=True) if not fired]
     semantics = Semantics(machine)
@@ -63,7 +63,7 @@ def _parts(search: Search) -> Iterator[tuple[int, int, NDArray[np.uint64]]]:
 class _IdleSteps:
     """Counts the steps that change nothing, action by action; and finds the states with no others."""
 
-    def __init__(self, search: Search, grounder: Grounder, most_cases: int) -> None:
+    def __init__(self, search: Search, grounder: Grounder) -> None:
         self._search = search
         self._grounder = grounder
         self._graph = search.program.graph
@@ -71,9 +71,7 @@ class _IdleSteps:
         conditions = [
             (i.action, self._graph.both([*i.conjuncts, self._unchanged[i.number]])) for i in search.program.instances
         ]
-        possible = [(action, node) for action, node in conditions if node is not self._graph.false]
-        room = min(_MOST_IDLE, most_cases // max(1, search.count))
-        self._conditions: Final = possible[:room]
+        self._conditions: Final = [(action, node) for action, node in conditions if node is not self._graph.false]
         self._counts = np.zeros(search.program.actions, np.int64)
         # Of each part the rows of states that some step leaves as they are.
         self._rows: Final[list[tuple[int, int, NDArray[np.int64]]]] = []

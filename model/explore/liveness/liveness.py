@@ -19,8 +19,8 @@ from model.explore.liveness.fair import FairParts, enabled_in
 from model.explore.liveness.lasso import Loop
 from model.explore.liveness.region import Region
 from model.explore.lowering.lower import LiveClaim
-from model.explore.search.budget import Budget, OutOfMemory, OutOfTime
-from model.explore.search.search import INTERRUPTED, Search
+from model.explore.search.budget import Budget, OutOfBudget
+from model.explore.search.search import Search
 from model.explore.traces.recover import Recovery
 from model.explore.traces.steps import Steps
 from model.language import Property
@@ -45,7 +45,7 @@ class Liveness:
     """Answers for the liveness properties of a complete ``search``, at most 64; ``of`` are its states in words: "all 12
     states"."""
 
-    def __init__(self, search: Search, recovery: Recovery, of: str) -> None:
+    def __init__(self, search: Search, recovery: Recovery, of: str, budget: Budget) -> None:
         self._search: Final = search
         self._recovery: Final = recovery
         self._of: Final = of
@@ -56,19 +56,15 @@ class Liveness:
         self._demanded: Final[list[Demanded]] = [
             demanded_of(demands(machine, instances, p.fairness), len(instances)) for p in self._properties
         ]
-        self._budget: Final = Budget(search)
+        self._budget: Final = budget
         self._core: Core | None = None
 
     def verdict(self, p: Property) -> PropertyVerdict:
         """The answer for ``p``."""
         try:
             return self._verdict(p)
-        except (OutOfMemory, OutOfTime) as out:
-            limit = self._search.limits.seconds
-            what = "memory ran out" if isinstance(out, OutOfMemory) else f"time limit of {limit or 0:g} s ran out"
-            if isinstance(out, OutOfTime) and self._search.stopped:
-                what = INTERRUPTED
-            how = f"{what} while fair runs were looked for in {self._of}"
+        except OutOfBudget as out:
+            how = f"{out} while fair runs were looked for in {self._of}"
             return PropertyVerdict(p.name, p.kind.value, Outcome.UNKNOWN, how)
 
     def _verdict(self, p: Property) -> PropertyVerdict:

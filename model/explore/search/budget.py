@@ -5,14 +5,21 @@ from __future__ import annotations
 import copy
 import time
 
-from model.explore.search.search import Search
+from model.explore.search.search import INTERRUPTED, Search
 
 
-class OutOfMemory(Exception):
+class OutOfBudget(Exception):
+    """A budget ran out; its text says which."""
+
+
+class OutOfMemory(OutOfBudget):
     """What has to be kept would not fit in the memory budget."""
 
+    def __init__(self) -> None:
+        super().__init__("memory ran out")
 
-class OutOfTime(Exception):
+
+class OutOfTime(OutOfBudget):
     """The time limit ran out, or it was asked to stop."""
 
 
@@ -37,8 +44,10 @@ class Budget:
 
     def check_time(self) -> None:
         """OutOfTime if the time limit has run out, or it was asked to stop."""
-        if self._search.stopped or (self._deadline is not None and time.perf_counter() > self._deadline):
-            raise OutOfTime
+        if self._search.stopped:
+            raise OutOfTime(INTERRUPTED)
+        if self._deadline is not None and time.perf_counter() > self._deadline:
+            raise OutOfTime(f"time limit of {self._search.limits.seconds:g} s ran out")
 
 
-__all__ = ["Budget", "OutOfMemory", "OutOfTime"]
+__all__ = ["Budget", "OutOfBudget", "OutOfMemory", "OutOfTime"]

@@ -34,11 +34,10 @@ class Lift(Run):
     """Follows a run of canonical states, as a run of the machine."""
 
     def __init__(self, semantics: Semantics, canonical: Canonical, first: State) -> None:
-        """``first`` is the canonical state of an initial one."""
+        """``first`` is an initial state, which need not be a canonical one."""
         super().__init__(semantics, first)
         self._canonical = canonical
         self._numbers = {(id(i.action), i.values): n for n, i in enumerate(semantics.instances)}
-        self.state = next(start for start in semantics.initial_states() if canonical.of(start)[0] == first)
 
     def step(self, number: int) -> tuple[int, State, Fault | None]:
         """Take the step that is instance ``number`` in the canonical state; the answer is in the run's own names."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from model.explore.codegen import context as c
 from model.explore.lowering.lower import Event
+from model.explore.search.initial import initial_batches
 from model.explore.search.search import Found, Occurrence, Search
 from model.explore.symmetry.lift import Lift, Run
 from model.explore.traces.simplest import MOST_STATES, SimpleRun, Simplest
@@ -26,6 +29,7 @@ class Recovery:
         self._layout = search.program.layout
         self._semantics = Semantics(self._machine)
         self._blocks = search.scratch()
+        self._starts: dict[Found, State] = {}
 
     def simple_trace(
         self, at: Occurrence, event: Event | None = None, most: int | None = None
@@ -68,16 +72,37 @@ class Recovery:
         self, path: Sequence[tuple[Found, int | None]], loop_start: int | None = None
     ) -> tuple[Trace, Fault | None]:
         """The run, and the fault of its last step, which leads nowhere, if it is one."""
-        run = self._run(self._raw(path[0][0]))
+        run = self._run(path[0][0])
         first = named_state(self._machine, run.state)
         taken = [run.step(instance) for _, instance in path[1:] if instance is not None]
         fault = taken[-1][2] if taken else None
         return Trace(first, tuple(self._step(*each) for each in taken), loop_start), fault
 
-    def _run(self, first: State) -> Run:
+    def _run(self, first: Found) -> Run:
         """A run that starts in ``first``, or in an initial state for which that stands."""
         canonical = self._search.program.canonical
-        return Run(self._semantics, first) if canonical is None else Lift(self._semantics, canonical, first)
+        if canonical is None:
+            return Run(self._semantics, self._raw(first))
+        if first not in self._starts:
+            self._starts[first] = self._initial(first)
+        return Lift(self._semantics, canonical, self._starts[first])
+
+    def _initial(self, canonical: Found) -> State:
+        """The first initial state for which this one stands."""
+        search, block = self._search, self._blocks[0]
+        wanted = search.shards[canonical.shard].states[canonical.number]
+
+        def stands_for_one(states: NDArray[np.uint64]) -> bool:
+            block.rewind()
+            search.native.records(block.address, states.ctypes.data, len(states))
+            return bool((block.records(canonical.shard)[:, :-1] == wanted).all(axis=1).any())
+
+        for states in initial_batches(search.program, search.native, int(block.words[c.ROOM])):
+            if stands_for_one(states):
+                # Records don't say which state they are of.
+                row = bisect.bisect_left(range(1, len(states)), True, key=lambda n: stands_for_one(states[:n]))
+                return self._layout.unpack([int(word) for word in states[row]])
+        raise AssertionError(f"{canonical} is the canonical state of no initial one")
 
     def _raw(self, state: Found) -> tuple[int, ...]:
         return self._layout.unpack([int(word) for word in self._search.shards[state.shard].states[state.number]])
