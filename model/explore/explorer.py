@@ -19,8 +19,9 @@ from model.explore.liveness.liveness import Liveness
 from model.explore.lowering.lower import Event, EventKind, Program, lower
 from model.explore.possible import OutOfMemory, OutOfTime, first_stuck
 from model.explore.search.checkpoint import read
+from model.explore.search.limits import Limits, Progress
 from model.explore.search.saving import Saving
-from model.explore.search.search import INTERRUPTED, Limits, Occurrence, Progress, Search
+from model.explore.search.search import INTERRUPTED, Occurrence, Search
 from model.explore.search.spill import Spill
 from model.explore.traces.recover import Recovery
 from model.explore.traces.simplest import MOST_BEFORE_GOAL, MOST_STATES
