@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from model.explore.codegen.native import Native
 from model.explore.lowering.lower import Event, EventKind, lower
-from model.explore.search.search import Limits, Progress, Search
+from model.explore.search.limits import Limits, Progress
+from model.explore.search.search import Search
 from model.explore.traces.recover import Recovery
 from model.language import Location, Machine, Property, PropertyKind
 from model.query import Query

@@ -16,8 +16,9 @@ The way of a machine through here, folder by folder:
 
 from model.explore.explorer import Exploration, explore
 from model.explore.search.checkpoint import CheckpointError
+from model.explore.search.limits import Progress
 from model.explore.search.saving import Saving
-from model.explore.search.search import INTERRUPTED, Progress
+from model.explore.search.search import INTERRUPTED
 from model.explore.search.spill import SpillError
 from model.explore.walks.simulate import simulate
 

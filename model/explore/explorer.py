@@ -20,8 +20,9 @@ from model.explore.lowering.lower import Event, EventKind, Program, lower
 from model.explore.possible import first_stuck
 from model.explore.search.budget import Budget, OutOfBudget
 from model.explore.search.checkpoint import read
+from model.explore.search.limits import Limits, Progress
 from model.explore.search.saving import Saving
-from model.explore.search.search import Limits, Occurrence, Progress, Search
+from model.explore.search.search import Occurrence, Search
 from model.explore.search.spill import Spill
 from model.explore.traces.recover import Recovery
 from model.explore.traces.simplest import MOST_BEFORE_GOAL, MOST_STATES

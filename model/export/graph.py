@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from model.errors import GraphTooLarge, QueryError
 from model.explore.codegen.native import Native
 from model.explore.lowering.lower import lower
-from model.explore.search.search import Limits, Progress, Search
+from model.explore.search.limits import Limits, Progress
+from model.explore.search.search import Search
 from model.explore.symmetry.classes import alike
 from model.explore.traces.steps import Batch, Numbers, Steps
 from model.export.columns import Columns

@@ -12,7 +12,8 @@ from model.explore import Exploration, Progress, explore
 from model.explore.codegen.native import Native
 from model.explore.lowering.lower import lower
 from model.explore.search import search
-from model.explore.search.search import Limits, Search
+from model.explore.search.limits import Limits
+from model.explore.search.search import Search
 from model.language import Expr, Machine, require
 from model.verdict import Outcome, Verdict
 from specs.gang import gang

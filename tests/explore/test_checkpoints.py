@@ -13,6 +13,7 @@ from model.explore import INTERRUPTED, CheckpointError, Exploration, Saving
 from model.explore.codegen.native import Native
 from model.explore.lowering.lower import Program, lower
 from model.explore.search import checkpoint, search
+from model.explore.search.limits import Limits
 from model.language import Expr, Machine, all_, require, sum_
 from model.verdict import Outcome
 from specs.gang import gang
@@ -218,12 +219,12 @@ def compiled() -> tuple[Program, Native]:
 
 def test_any_flipped_bit_is_noticed(good: Path, compiled: tuple[Program, Native]) -> None:
     data = good.read_bytes()
-    checkpoint.read(good, search.Search(*compiled, search.Limits()))
+    checkpoint.read(good, search.Search(*compiled, Limits()))
     places = {*range(40), *range(40, len(data), len(data) // 60), *range(len(data) - 40, len(data))}
     for place in sorted(places):
         good.write_bytes(data[:place] + bytes([data[place] ^ (1 << place % 8)]) + data[place + 1 :])
         with pytest.raises(CheckpointError, match=r"is damaged|is not a checkpoint of gangproof|has format"):
-            checkpoint.read(good, search.Search(*compiled, search.Limits()))
+            checkpoint.read(good, search.Search(*compiled, Limits()))
 
 
 def test_any_missing_or_added_byte_is_noticed(good: Path, compiled: tuple[Program, Native]) -> None:
@@ -231,10 +232,10 @@ def test_any_missing_or_added_byte_is_noticed(good: Path, compiled: tuple[Progra
     for size in {0, 1, 20, 22, 23, 30, 31, 400, *range(500, len(data), len(data) // 20), len(data) - 1}:
         good.write_bytes(data[:size])
         with pytest.raises(CheckpointError, match=r"is damaged|is not a checkpoint of gangproof|has format"):
-            checkpoint.read(good, search.Search(*compiled, search.Limits()))
+            checkpoint.read(good, search.Search(*compiled, Limits()))
     good.write_bytes(data + b"x")
     with pytest.raises(CheckpointError, match=r"damaged: it has [\d,]+ bytes instead of [\d,]+$"):
-        checkpoint.read(good, search.Search(*compiled, search.Limits()))
+        checkpoint.read(good, search.Search(*compiled, Limits()))
 
 
 def test_a_checkpoint_of_something_else(good: Path, tmp_path: Path) -> None:

@@ -253,7 +253,8 @@ def test_kernels_are_compiled_once_per_number_of_words() -> None:
 
 def test_both_codes_find_the_same() -> None:
     """The quick code of the successor function, and the good one that follows if a search lasts."""
-    from model.explore.search.search import Limits, Search
+    from model.explore.search.limits import Limits
+    from model.explore.search.search import Search
     from specs.gang import gang
 
     program = lower(gang(apps=3, size=3, nodes=2, capacity=3, quota=5))

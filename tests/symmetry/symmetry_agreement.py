@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from model.explore import Exploration
-from model.language import Machine
-from model.semantics import Explored, Semantics, explore
+from model.explore.symmetry.canonical import Canonical
+from model.language import Machine, Sort
+from model.semantics import Explored, Semantics, State, explore
 from model.verdict import Outcome
 
 
@@ -40,3 +43,15 @@ def check_symmetric_agreement(machine: Machine) -> Explored:
             vacuous = p.kind == "sometimes" or p.name in golden.unreached_premises
             assert p.outcome is (Outcome.VACUOUS if vacuous else Outcome.HOLDS), p.name
     return golden
+
+
+def permuted(canonical: Canonical, state: Sequence[int], by: Mapping[type[Sort], Sequence[int]]) -> State:
+    """Raw ``state`` with the elements of the sorts ``by`` exchanged: what was said of e is said of ``by[sort][e]``."""
+    machine = canonical.machine
+    cells = machine.cells()
+    index = {(c.variable.name, c.indices): i for i, c in enumerate(cells)}
+    new = list(state)
+    for value, cell in zip(state, cells, strict=True):
+        image = tuple(by[s][e] if s in by else e for s, e in zip(cell.variable.sorts, cell.indices, strict=True))
+        new[index[cell.variable.name, image]] = value
+    return tuple(new)

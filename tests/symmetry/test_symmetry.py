@@ -11,13 +11,16 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from symmetry_agreement import check_symmetric_agreement
+from symmetry_agreement import check_symmetric_agreement, permuted
 
 from model.explore import Exploration, explore
+from model.explore.codegen.native import Native
+from model.explore.lowering.lower import lower
+from model.explore.search.limits import Limits
+from model.explore.search.search import Search
 from model.explore.symmetry import symmetry_of
 from model.explore.symmetry.emit import network
 from model.explore.symmetry.group import moves
-from model.explore.symmetry.lift import permuted
 from model.language import Expr, Machine, Sort, SpecError, all_, any_, count_, one_of, require, sum_
 from model.semantics import Fault, Semantics
 from model.strategies import machines
@@ -47,6 +50,24 @@ class Phase(enum.Enum):
     IDLE = 0
     BUSY = 1
     DONE = 2
+
+
+def test_many_arrangements_are_not_a_long_batch() -> None:
+    """However many are tried of each successor, it is asked often whether to stop."""
+    asked: list[int] = []
+
+    def stop() -> bool:
+        asked.append(sum(search.expanded))
+        return False
+
+    program = lower(gang(apps=6, size=1, nodes=6, capacity=1, quota=6), symmetry=True)
+    assert program.canonical is not None
+    assert len(program.canonical.moves) + 1 == math.factorial(6)
+    search = Search(program, Native(program), Limits(), stop=stop)
+    search.run()
+    most = max(b - a for a, b in itertools.pairwise(asked))
+    assert search.count == 210
+    assert most * math.factorial(6) <= 1 << 14
 
 
 # ---- the published counts, and the shipped specs

@@ -26,13 +26,13 @@ from model.explore.search.limits import Limits, Progress
 from model.explore.search.shard import Block, Rows, Shard
 from model.explore.search.spill import Spill
 
+# States of a batch, and the least that are worth a second thread; fewer if each successor's arrangements are tried.
 _CHUNK = 1 << 14
+_ALONE = 1 << 11
 _ROOM = 1 << 10
 # More than one round can fill.
 _FIRST_BITS = 13
 _LEVELS = 1 << 10
-# A batch smaller than this is not worth a second thread.
-_ALONE = 1 << 11
 _PROGRESS_SECONDS = 0.1
 INTERRUPTED: Final = "interrupted"
 
@@ -110,6 +110,9 @@ class Search:
         self._saving = saving
         self._report = progress
         self._threads = min(threads, native.shards)
+        arrangements = 1 if program.canonical is None else 1 + len(program.canonical.moves)
+        self._chunk: Final = max(native.shards, _CHUNK // arrangements)
+        self._alone: Final = _ALONE // arrangements
         self._blocks = np.array([s.block.address for s in self.shards], np.int64)
         self._shared = np.zeros(c.STATUS + c.STATUS_STRIDE * self._threads, np.int64)
         self._shared[c.YIELD] = yield_address()
@@ -274,7 +277,7 @@ class Search:
             self.growth.update()
         ends, expanded = self.starts[-1], self.parents[-1]
         for shard, end, first in zip(self.shards, ends, expanded, strict=True):
-            shard.block.words[c.END] = min(end, first + _CHUNK // len(self.shards))
+            shard.block.words[c.END] = min(end, first + self._chunk // len(self.shards))
             shard.block.words[c.EXPAND] = self.native.expand_address
         if self._saving is not None and not self._warned and (self.growth.final or self.growth.tight):
             self._warned = True
@@ -303,11 +306,11 @@ class Search:
         """Let compiled code run to the END of each shard, or some levels on; whether something has to grow."""
         ends = [int(s.block.words[c.END]) for s in self.shards]
         expanded = sum(self.parents[-1])
-        alone = helpers is None or sum(ends) - expanded < _ALONE
+        alone = helpers is None or sum(ends) - expanded < self._alone
         shared = self._shared
         shared[c.ARRIVED] = shared[c.LEVEL_COUNT] = 0
         shared[c.LEVEL_MOST] = _LEVELS if alone and tuple(ends) == self.starts[-1] and not self.growth.final else 0
-        shared[c.STOP] = expanded + (_CHUNK if helpers is None else _ALONE)
+        shared[c.STOP] = expanded + (self._chunk if helpers is None else self._alone)
         threads = 1 if alone else self._threads
         share = len(self.shards) // threads
         run, blocks = self.native.kernels.run, self._blocks.ctypes.data
@@ -383,4 +386,4 @@ class Search:
         self._report(Progress(self.count, self.transitions, level, queue, self.memory, now - self._started))
 
 
-__all__ = ["INTERRUPTED", "Found", "Keeper", "Limits", "Occurrence", "Progress", "Search"]
+__all__ = ["INTERRUPTED", "Found", "Keeper", "Occurrence", "Search"]

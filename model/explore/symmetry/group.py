@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from model.language import Machine, Sort
-
-Permutation: TypeAlias = Mapping[type[Sort], Sequence[int]]
-"""For each sort that is exchanged, the image of each element."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,4 +100,4 @@ def _neighbours(size: int) -> list[int]:
     return found
 
 
-__all__ = ["Class", "Permutation", "Symmetry", "moves", "swapped_cells"]
+__all__ = ["Class", "Symmetry", "moves", "swapped_cells"]

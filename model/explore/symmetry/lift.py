@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from model.explore.symmetry.canonical import Canonical
-from model.explore.symmetry.group import Permutation
 from model.language.types import SortType, domain_type
 from model.semantics import Fault, Semantics, State
 
@@ -60,16 +59,4 @@ def _inverse(image: Sequence[int]) -> list[int]:
     return found
 
 
-def permuted(canonical: Canonical, state: Sequence[int], by: Permutation) -> State:
-    """Raw ``state`` with its elements exchanged: what was said of e is said of ``by[sort][e]``."""
-    machine = canonical.machine
-    cells = machine.cells()
-    index = {(c.variable.name, c.indices): i for i, c in enumerate(cells)}
-    new = list(state)
-    for value, cell in zip(state, cells, strict=True):
-        image = tuple(by[s][e] if s in by else e for s, e in zip(cell.variable.sorts, cell.indices, strict=True))
-        new[index[cell.variable.name, image]] = value
-    return tuple(new)
-
-
-__all__ = ["Lift", "Run", "permuted"]
+__all__ = ["Lift", "Run"]

@@ -56,10 +56,10 @@ class Bag(Store):
             )
         sorts, domain = tuple(of.elements.values()), range(self.capacity + 1)
         self.counts: list[tuple[tuple[Const, ...], VariableBase]] = []
-        for content in contents(of):
-            words = [self._word(c) for c in content]
-            name = "_".join(words) if words else "messages"
-            self.counts.append((content, self.variable(name, sorts, domain, 0, name)))
+        for number, content in enumerate(contents(of), start=1):
+            # Words joined may be the same for two contents, numbers are not.
+            label = "_".join(map(self._word, content)) if content else "messages"
+            self.counts.append((content, self.variable(str(number), sorts, domain, 0, label)))
 
     def _word(self, value: Const) -> str:
         text = str(value).lower() if isinstance(value.value, bool) else getattr(value.value, "name", str(value))
@@ -117,7 +117,7 @@ class Bag(Store):
         self.pending(current, over).take(given, removal)
 
     def receive(self, current: Recording, over: Indices, given: dict[str, Expr]) -> dict[str, Any]:
-        self.check_reads(over)
+        self.check_reads()
         fields = {
             field: given[field] if field in given else choose(domain, field)
             for field, domain in self.type.fields.items()

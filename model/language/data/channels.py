@@ -96,7 +96,7 @@ class Channel(NoPythonValue, Handle):
 
     def length(self) -> Expr:
         """How many messages it holds."""
-        self._store.check_reads(self._over)
+        self._store.check_reads()
         return self._store.length_now(self._over)
 
     def is_empty(self) -> Expr:
@@ -110,7 +110,7 @@ class Channel(NoPythonValue, Handle):
     def count(self, **fields: Any) -> Expr:
         """How many messages it holds that have these ``fields``."""
         given = self._store.type.check(f"{self._name}.count()", fields)
-        self._store.check_reads(self._over)
+        self._store.check_reads()
         return self._store.count(self._over, given)
 
     def has(self, **fields: Any) -> Expr:

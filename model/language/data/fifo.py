@@ -80,7 +80,7 @@ class Fifo(Store):
         return parts
 
     def receive(self, current: Recording, over: Indices, given: dict[str, Expr]) -> dict[str, Any]:
-        self.check_reads(over)
+        self.check_reads()
         guard(current, compare(">", read(self.length, over), 0))
         fields: dict[str, Any] = dict(given)
         asked = dict(given)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,7 +16,9 @@ from model.language.data.base import (
     Shown,
     View,
     before,
+    both,
     either,
+    fresh,
     is_true,
     number,
     quantified,
@@ -31,8 +33,9 @@ from model.language.errors import Location, SpecError, standing_at, where
 from model.language.expressions import Const, Expr, Symbol, arithmetic, compare, logic
 from model.language.statements import choose
 from model.language.tracing import OPEN, Guard, Kind, Recording
+from model.language.types import SortType
 from model.language.variables import VariableBase
-from model.language.walking import conjunction
+from model.language.walking import conjunction, substitute
 
 if TYPE_CHECKING:
     from model.language.machine import Machine
@@ -97,33 +100,81 @@ class Traffic:
 
     def settle(self, recording: Recording) -> None:
         """Record the guard and the writes."""
-        store, length = self.store, self.store.length
+        store = self.store
+        others = [
+            t for t in recording.pending.values() if isinstance(t, Traffic) and t.store is store and t is not self
+        ]
         if store.blocking and self.sent:
             with standing_at(self.sent[0].at):
-                recording.guards.append(Guard(quantified("all", self.loops, self._has_room()), where()))
+                recording.guards.append(Guard(quantified("all", self.loops, self._has_room(others)), where()))
+        if store.ordered and others:
+            self._assign_length(recording)
+        else:
+            self._add_to_length(recording)
+        with standing_at(self._at):
+            store.settle(recording, self)
+
+    @property
+    def _at(self) -> Location:
+        return (self.sent[0] if self.taken is None else self.taken).at
+
+    def _add_to_length(self, recording: Recording) -> None:
+        store = self.store
         if self.taken is not None:
             with standing_at(self.taken.at):
                 condition = self.taken.condition
-                write(recording, length, self.over, Const(-1), adds=True, binders=self.loops, condition=condition)
+                write(recording, store.length, self.over, Const(-1), adds=True, binders=self.loops, condition=condition)
         for sent in self.sent:
             with standing_at(sent.at):
                 binders = (*self.loops, *sent.loops)
                 amount = store.amount(sent.values)
-                write(recording, length, self.over, amount, adds=True, binders=binders, condition=sent.condition)
-        with standing_at((self.sent[0] if self.taken is None else self.taken).at):
-            store.settle(recording, self)
+                write(recording, store.length, self.over, amount, adds=True, binders=binders, condition=sent.condition)
 
-    def _has_room(self) -> Expr:
-        """Whether all that is sent fits, once what is received is out; nothing sent fits always."""
-        sent = total([quantified("sum", s.loops, number(s.condition)) for s in self.sent])
-        after = arithmetic("+", before(self.store.length, self.over), sent)
+    def _assign_length(self, recording: Recording) -> None:
+        """If the action writes this very queue by another name, two values for its length are the fault that is told:
+        in which order the messages come is not said."""
+        conditions = [s.condition for s in self.sent]
+        value = arithmetic("+", before(self.store.length, self.over), total([number(c) for c in conditions]))
         if self.taken is not None:
-            after = arithmetic("-", after, number(self.taken.condition))
+            conditions.append(self.taken.condition)
+            value = arithmetic("-", value, number(self.taken.condition))
+        with standing_at(self._at):
+            write(recording, self.store.length, self.over, value, binders=self.loops, condition=either(conditions))
+
+    def _has_room(self, others: Sequence[Traffic]) -> Expr:
+        """Whether all that is sent fits, once what is received is out; nothing sent fits always.
+
+        What ``others`` do to the same store counts where their elements name the same channel.
+        """
+        every = (self, *others)
+        sent = total([each for traffic in every for each in traffic._sent_to(self)])
+        after = arithmetic("+", before(self.store.length, self.over), sent)
+        for each in every:
+            if each.taken is not None:
+                after = arithmetic("-", after, number(both([*each._names(self, {}), each.taken.condition])))
         fits = compare("<=", after, self.store.capacity)
         if any(is_true(s.condition) for s in self.sent):
             return fits
         any_sent = either([quantified("any", s.loops, s.condition) for s in self.sent])
         return logic("=>", any_sent, fits)
+
+    def _sent_to(self, target: Traffic) -> list[Expr]:
+        """For each ``send()`` how many messages it puts into the channel of ``target``."""
+        if target is self:
+            return [quantified("sum", s.loops, number(s.condition)) for s in self.sent]
+        result = []
+        for sent in self.sent:
+            bound = (*self.loops, *sent.loops)
+            new = fresh(tuple(each.type.sort for each in bound if isinstance(each.type, SortType)))
+            by: dict[int, Expr] = {old.uid: each for old, each in zip(bound, new, strict=True)}
+            condition = both([*self._names(target, by), substitute(sent.condition, by)])
+            result.append(quantified("sum", new, number(condition)))
+        return result
+
+    def _names(self, target: Traffic, by: dict[int, Expr]) -> list[Expr]:
+        """That the elements, with symbols replaced, name the channel of ``target``."""
+        pairs = zip(self.over, target.over, strict=True)
+        return [compare("==", by.get(mine.uid, mine), its) for mine, its in pairs if mine is not its or mine.uid in by]
 
 
 class Store(ABC):
@@ -169,8 +220,8 @@ class Store(ABC):
         assert isinstance(found, Traffic)
         return found
 
-    def check_reads(self, over: Indices) -> None:
-        """SpecError if the action that is being read has sent into this channel before: reads come first."""
+    def check_reads(self) -> None:
+        """SpecError if the action that is being read has sent into the store before: reads come first."""
         current = OPEN.recording
         if current is None or current.kind is not Kind.ACTION:
             return
