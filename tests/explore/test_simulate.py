@@ -17,6 +17,7 @@ from model.semantics import Semantics
 from model.simulation import Simulation
 from model.verdict import Outcome
 from specs.gang import gang
+from specs.loading import SpecLoadError
 from specs.registry import spec_function
 
 
@@ -171,12 +172,15 @@ def test_what_cannot_be_asked_for() -> None:
     for wrong in ({"walks": 0}, {"steps": 0}, {"seed": -1}):
         with pytest.raises(ValueError, match="positive"):
             simulate(gang(), **wrong)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="built already"):
+    with pytest.raises(TypeError, match="apps"):
         gangproof.simulate(gang(), apps=2)
+    with pytest.raises(SpecLoadError, match="walks"):
+        gangproof.simulate("gang", walks=300)
 
 
 def test_the_face_simulates() -> None:
-    assert gangproof.simulate("gang", walks=300, steps=20, apps=1).seen.distinct_states == 16
+    assert gangproof.simulate(gangproof.machine("gang", apps=1), walks=300, steps=20).seen.distinct_states == 16
+    assert gangproof.simulate("gang", apps=1).seen.distinct_states == 16
     assert gangproof.check("gang", apps=1).coverage.distinct_states == 16
 
 
