@@ -53,23 +53,23 @@ def fast(text: str) -> Code:
 def kept(text: str) -> Code | None:
     """The module ``text``, compiled well by an earlier run, if its code was kept."""
     object_code = cache.load(_key(text))
-    if object_code is None:
-        return None
-    _initialize()
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly("", llvm.create_context()), _machine(Level.FAST))
-    engine.add_object_file(llvm.ObjectFileRef.from_data(object_code))
-    engine.finalize_object()
-    return Code(engine)
+    return None if object_code is None else Code(_linked(object_code))
 
 
 def _compiled_well(text: str) -> Code:
     module, machine = _lowered(text, Level.FAST)
-    engine = llvm.create_mcjit_compiler(module, machine)
-    made: list[bytes] = []
-    engine.set_object_cache(lambda _, code: made.append(bytes(code)))
+    # Not by an engine's object cache: the two refer to each other, and which is freed first is left to chance.
+    object_code = machine.emit_object(module)
+    return Code(_linked(object_code), cache.keep(_key(text), object_code))
+
+
+def _linked(object_code: bytes) -> Any:
+    """An engine that holds ``object_code``."""
+    _initialize()
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly("", llvm.create_context()), _machine(Level.FAST))
+    engine.add_object_file(llvm.ObjectFileRef.from_data(object_code))
     engine.finalize_object()
-    (code,) = made
-    return Code(engine, cache.keep(_key(text), code))
+    return engine
 
 
 def compiled(text: str, name: str, result: Any, *arguments: Any, level: Level = Level.FAST) -> Callable[..., Any]:
