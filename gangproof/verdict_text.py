@@ -5,7 +5,7 @@ from __future__ import annotations
 from gangproof.coverage_text import unseen_text, vacuity_text
 from gangproof.output import WIDTH, paragraph, table
 from model.language import Machine
-from model.trace import Trace
+from model.trace import Trace, in_steps
 from model.verdict import Outcome, PropertyVerdict, Verdict
 
 WORTH_BYTES = 10_000
@@ -82,12 +82,8 @@ def headline(verdict: Verdict) -> str:
 def _length(trace: Trace) -> str:
     """What is shortest about ``trace``: all of it, or the way into its loop."""
     if trace.loop_start is None:
-        return f"shortest trace {_steps(len(trace))}"
-    return f"shortest way into a loop {_steps(trace.loop_start)}, the loop {_steps(len(trace) - trace.loop_start)}"
-
-
-def _steps(count: int) -> str:
-    return "1 step" if count == 1 else f"{count} steps"
+        return f"shortest trace {in_steps(len(trace))}"
+    return f"shortest way into a loop {in_steps(trace.loop_start)}, the loop {in_steps(len(trace) - trace.loop_start)}"
 
 
 def trace_text(machine: Machine, of: PropertyVerdict) -> list[str]:

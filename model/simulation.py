@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from model.coverage import Taken, values_json
-from model.verdict import Outcome, PropertyVerdict
+from model.verdict import Outcome, PropertyVerdict, properties_json, property_named, trace_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +59,7 @@ class Simulation:
 
     def __getitem__(self, name: str) -> PropertyVerdict:
         """The answer for one property. KeyError if there is none of that name."""
-        for each in self.properties:
-            if each.name == name:
-                return each
-        raise KeyError(f"{self.spec} has no property {name!r}; it has {', '.join(p.name for p in self.properties)}")
+        return property_named(self.spec, self.properties, name)
 
     def to_json(self, shown: str | None = None) -> dict[str, Any]:
         """The JSON of ``gangproof simulate``; ``trace`` is of ``trace_property``: ``shown`` or the first violated."""
@@ -71,16 +68,7 @@ class Simulation:
             "spec": self.spec,
             "parameters": dict(self.parameters),
             "verdict": self.outcome.value,
-            "properties": [
-                {
-                    "name": p.name,
-                    "kind": p.kind,
-                    "verdict": p.outcome.value,
-                    "how": p.how,
-                    "trace_length": None if p.trace is None else len(p.trace),
-                }
-                for p in self.properties
-            ],
+            "properties": properties_json(self.properties),
             "seed": self.seed,
             "walks": seen.walks,
             "walks_asked": self.walks,
@@ -95,8 +83,7 @@ class Simulation:
             "values": [values_json(each) for each in seen.values],
             "seconds": round(seen.seconds, 3),
             "compile_seconds": round(seen.compile_seconds, 3),
-            "trace_property": told.name if told is not None and told.trace is not None else None,
-            "trace": told.trace.to_json() if told is not None and told.trace is not None else [],
+            **trace_json(told),
         }
 
 

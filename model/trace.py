@@ -137,6 +137,11 @@ class Trace:
         return "\n".join(lines)
 
 
+def in_steps(count: int) -> str:
+    """``1 step``, ``7 steps``."""
+    return "1 step" if count == 1 else f"{count} steps"
+
+
 def show(value: Value) -> str:
     """``value`` as it is written in a spec's text: ``true``, ``3``, ``RUNNING``."""
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,6 +45,35 @@ class PropertyVerdict:
     how: str
     trace: Trace | None = None
     note: str | None = None
+
+
+def property_named(spec: str, properties: Sequence[PropertyVerdict], name: str) -> PropertyVerdict:
+    """The answer for property ``name``. KeyError if there is none of that name."""
+    for each in properties:
+        if each.name == name:
+            return each
+    raise KeyError(f"{spec} has no property {name!r}; it has {', '.join(p.name for p in properties)}")
+
+
+def properties_json(properties: Sequence[PropertyVerdict]) -> list[dict[str, Any]]:
+    """Name, kind, verdict, reason and length of the trace of each."""
+    return [
+        {
+            "name": p.name,
+            "kind": p.kind,
+            "verdict": p.outcome.value,
+            "how": p.how,
+            "trace_length": None if p.trace is None else len(p.trace),
+        }
+        for p in properties
+    ]
+
+
+def trace_json(told: PropertyVerdict | None) -> dict[str, Any]:
+    """``trace_property`` and its ``trace``: null and empty where there is none."""
+    if told is None or told.trace is None:
+        return {"trace_property": None, "trace": []}
+    return {"trace_property": told.name, "trace": told.trace.to_json()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +140,7 @@ class Verdict:
 
     def __getitem__(self, name: str) -> PropertyVerdict:
         """The answer for one property. KeyError if there is none of that name."""
-        for each in self.properties:
-            if each.name == name:
-                return each
-        raise KeyError(f"{self.spec} has no property {name!r}; it has {', '.join(p.name for p in self.properties)}")
+        return property_named(self.spec, self.properties, name)
 
     def to_json(self, shown: str | None = None) -> dict[str, Any]:
         """What ``gangproof check`` answers in JSON, but for its checkpoint.
@@ -128,16 +154,7 @@ class Verdict:
             "spec": self.spec,
             "parameters": dict(self.parameters),
             "verdict": self.outcome.value,
-            "properties": [
-                {
-                    "name": p.name,
-                    "kind": p.kind,
-                    "verdict": p.outcome.value,
-                    "how": p.how,
-                    "trace_length": None if p.trace is None else len(p.trace),
-                }
-                for p in self.properties
-            ],
+            "properties": properties_json(self.properties),
             "distinct_states": self.coverage.distinct_states,
             "transitions": self.coverage.transitions,
             "depth": self.coverage.depth,
@@ -152,8 +169,7 @@ class Verdict:
             "compile_seconds": round(self.coverage.compile_seconds, 3),
             "bytes_per_state": round(self.coverage.bytes_per_state, 1),
             "warnings": list(self.warnings),
-            "trace_property": told.name if told is not None and told.trace is not None else None,
             "loop_start": told.trace.loop_start if told is not None and told.trace is not None else None,
             "trace_note": told.note if told is not None else None,
-            "trace": told.trace.to_json() if told is not None and told.trace is not None else [],
+            **trace_json(told),
         }

@@ -121,7 +121,7 @@ def command(
         )
         # Where all was decided before it was asked to stop, what was not tried is still told.
         if vacuity and not (interrupts.asked and verdict.outcome is Outcome.UNKNOWN):
-            from model.explore.coverage.vacuity import with_vacuity
+            from model.explore.vacuity import with_vacuity
 
             verdict = with_vacuity(
                 build,

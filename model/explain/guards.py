@@ -11,7 +11,7 @@ from model.errors import QueryError
 from model.explain.calls import read_call
 from model.explain.wording import Wording
 from model.language import Const, Expr, Guard, Ite, Machine, Op, Quantified, Read, Symbol
-from model.language.walking import walk
+from model.language.walking import operands, walk
 from model.semantics import Environment, Fault, Instance, Semantics, State
 from model.trace import Value, named_state, show
 
@@ -147,7 +147,7 @@ class _Teller:
     def conjuncts(self, guards: Sequence[Guard], env: Environment) -> Iterator[Conjunct]:
         """Each conjunct, those joined by & one by one."""
         for guard in guards:
-            for condition in _flat(guard.condition):
+            for condition in operands(guard.condition, "&"):
                 part = self.part(condition, env)
                 yield Conjunct(part, bool(part.value), str(guard.at))
 
@@ -174,14 +174,14 @@ class _Teller:
         """What the value of ``expr`` comes from: what is not plain to see, and of parts only those that decide."""
         match expr:
             case Op(op="&" | "|" as op, args=args):
-                parts = [x for a in args for x in _flat(a, op)]
+                parts = [x for a in args for x in operands(a, op)]
                 decides = int(op == "|")
                 deciding = [p for p in parts if self._raw(p, env) == decides]
                 return [(p, env) for p in deciding or parts]
             case Op(op="=>", args=(premise, conclusion)):
                 return [(premise, env), *([(conclusion, env)] if self._raw(premise, env) else [])]
             case Op(op="+"):
-                return [(a, env) for a in _flat(expr, "+") if not _is_plain(a) and self._raw(a, env)]
+                return [(a, env) for a in operands(expr, "+") if not _is_plain(a) and self._raw(a, env)]
             case Op(args=args):
                 return [(a, env) for a in args if not _is_plain(a)]
             case Ite(condition=c, then=t, otherwise=e):
@@ -212,13 +212,6 @@ class _Teller:
 
 def _is_plain(expr: Expr) -> bool:
     return isinstance(expr, (Const, Symbol))
-
-
-def _flat(expr: Expr, op: str = "&") -> list[Expr]:
-    """The operands of a chain of ``op``."""
-    if isinstance(expr, Op) and expr.op == op:
-        return [x for a in expr.args for x in _flat(a, op)]
-    return [expr]
 
 
 __all__ = ["Conjunct", "Enabling", "Part", "explain_call"]

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import copy
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from model.explore.codegen.native import Native
 from model.explore.lowering.lower import Event, EventKind, lower
-from model.explore.search.limits import Limits, Progress
+from model.explore.search.limits import Limits, Progress, workers
 from model.explore.search.search import Search
 from model.explore.traces.recover import Recovery
 from model.language import Location, Machine, Property, PropertyKind
 from model.query import Query
-from model.trace import Trace
+from model.trace import Trace, in_steps
 from model.verdict import Outcome
 
 _GOAL = "asked_for"
@@ -51,15 +50,14 @@ def nearest(
     ]
     program = lower(asked)
     limits = Limits(max_memory, max_states, time_limit, until=EventKind.SOMETIMES)
-    search = Search(program, Native(program), limits, progress, threads=len(os.sched_getaffinity(0)))
+    search = Search(program, Native(program), limits, progress, threads=workers(None))
     search.run()
     event = Event(EventKind.SOMETIMES, _GOAL)
     found = search.first.get(program.events.index(event))
     count = "1 state" if search.count == 1 else f"{search.count:,} states"
     if found is not None:
         trace, _, note = Recovery(search).simple_trace(found, event)
-        steps = "1 step" if len(trace) == 1 else f"{len(trace)} steps"
-        return Reached(Outcome.HOLDS, f"reached after {steps}", search.count, trace, note)
+        return Reached(Outcome.HOLDS, f"reached after {in_steps(len(trace))}", search.count, trace, note)
     if search.complete:
         return Reached(Outcome.VACUOUS, f"unreachable, in no state of all {count}", search.count)
     how = f"{search.budget}; no state of the {count} found, all of those up to depth {search.complete_depth} among them"

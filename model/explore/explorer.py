@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,24 +15,19 @@ from model.coverage import Unseen
 from model.explore.codegen.native import Native
 from model.explore.coverage.unseen import unseen
 from model.explore.liveness.liveness import Liveness
-from model.explore.lowering.lower import Event, EventKind, Program, lower
+from model.explore.lowering.lower import BUILT_IN_EVENTS, Event, EventKind, Program, lower
 from model.explore.possible import first_stuck
 from model.explore.search.budget import Budget, OutOfBudget
 from model.explore.search.checkpoint import read
-from model.explore.search.limits import Limits, Progress
+from model.explore.search.limits import Limits, Progress, workers
 from model.explore.search.saving import Saving
 from model.explore.search.search import Occurrence, Search
 from model.explore.search.spill import Spill
 from model.explore.traces.recover import Recovery
 from model.explore.traces.simplest import MOST_BEFORE_GOAL, MOST_STATES
 from model.language import Machine, Property, PropertyKind
+from model.trace import in_steps
 from model.verdict import Coverage, Outcome, PropertyVerdict, Verdict
-
-_BUILT_IN = (
-    ("deadlock_free", EventKind.DEADLOCK),
-    ("values_in_range", EventKind.RANGE),
-    ("one_write_per_cell", EventKind.WRITE),
-)
 
 
 def explore(
@@ -111,17 +105,15 @@ class Exploration:
         for name, value in (("max_states", max_states), ("max_memory", max_memory), ("time_limit", time_limit)):
             if value is not None and value < 0:
                 raise ValueError(f"{name} is not negative, found {value}")
-        if threads is not None and threads < 1:
-            raise ValueError(f"threads is at least 1, found {threads}")
+        together = workers(threads)
         started = time.perf_counter()
         self.program: Program = lower(machine, symmetry=symmetry)
         native = Native(self.program)
         compiled = time.perf_counter()
         limits = Limits(max_memory, max_states, time_limit, stop_at_first)
-        workers = threads if threads is not None else len(os.sched_getaffinity(0))
         disk = None if spill is None else Spill(spill, native.shards)
         self.search = Search(
-            self.program, native, limits, progress, threads=workers, stop=stop, saving=saving, spill=disk
+            self.program, native, limits, progress, threads=together, stop=stop, saving=saving, spill=disk
         )
         if resume is not None:
             read(resume, self.search)
@@ -129,7 +121,7 @@ class Exploration:
         self._budget = Budget(self.search)
         self._recovery = Recovery(self.search, 0 if any_traces else MOST_STATES)
         properties = tuple(map(self._property, machine.properties)) + tuple(
-            self._universal(name, kind.value, kind, []) for name, kind in _BUILT_IN
+            self._universal(event.name, event.kind.value, event.kind, []) for event in BUILT_IN_EVENTS
         )
         undecided = any(p.outcome is Outcome.UNKNOWN for p in properties)
         if saving is not None and self.search.complete and self.search.stopped and undecided:
@@ -246,7 +238,7 @@ class Exploration:
         found = self._first(Event(EventKind.SOMETIMES, p.name))
         if found is not None:
             trace, _, note = self._recovery.simple_trace(found, Event(EventKind.SOMETIMES, p.name), MOST_BEFORE_GOAL)
-            how = f"reached after {_steps(len(trace))}"
+            how = f"reached after {in_steps(len(trace))}"
             return PropertyVerdict(p.name, p.kind.value, Outcome.HOLDS, how, trace, note)
         how = f"not reached in {self._all_states()}"
         return self._undecided(p.name, p.kind.value) or PropertyVerdict(p.name, p.kind.value, Outcome.VACUOUS, how)
@@ -266,13 +258,13 @@ class Exploration:
         if stuck is None:
             return PropertyVerdict(p.name, kind, Outcome.HOLDS, f"from {self._all_states()}")
         trace, _, note = self._recovery.simple_trace(Occurrence(stuck, None))
-        how = f"out of reach after {_steps(len(trace))}"
+        how = f"out of reach after {in_steps(len(trace))}"
         return PropertyVerdict(p.name, kind, Outcome.VIOLATED, how, trace, note)
 
     def _violated(self, kind: str, found: Occurrence, event: Event) -> PropertyVerdict:
         trace, fault, note = self._recovery.simple_trace(found, event)
         where = "" if fault is None else f", at {fault.at}: {fault.message}"
-        how = f"violated after {_steps(len(trace))}{where}"
+        how = f"violated after {in_steps(len(trace))}{where}"
         return PropertyVerdict(event.name, kind, Outcome.VIOLATED, how, trace, note)
 
     def _undecided(self, name: str, kind: str) -> PropertyVerdict | None:
@@ -304,10 +296,6 @@ class Exploration:
         """A faulty step has no state after it, so a claim about all states does not speak of what it might lead to."""
         faulty = (Event(EventKind.RANGE, "values_in_range"), Event(EventKind.WRITE, "one_write_per_cell"))
         return " reached without a faulty step" if any(self._first(f) is not None for f in faulty) else ""
-
-
-def _steps(count: int) -> str:
-    return "1 step" if count == 1 else f"{count} steps"
 
 
 __all__ = ["Exploration", "explore"]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from model.explore.codegen import context as c
 from model.explore.search.budget import Budget
 from model.explore.search.search import Found, Search
+from model.explore.search.shard import rows_of
 
 _ROOM = 1 << 14
 _STATES = 1 << 16
@@ -75,8 +76,7 @@ class _Spread:
             for to, target in enumerate(self._blocks):
                 records = block.records(to)
                 native.kernels.find(target.address, records.ctypes.data, len(records))
-                rows = (records[:, -1] & np.uint64(0xFFFFFFFF)) >> np.uint64(c.INSTANCE_BITS)
-                yield to, rows.astype(np.int64) + first, target.guesses[: len(records)].copy()
+                yield to, rows_of(records) + first, target.guesses[: len(records)].copy()
             first = last
 
     def sweep(self) -> None:

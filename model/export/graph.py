@@ -7,7 +7,6 @@ ends, and bears the names of their actions.
 from __future__ import annotations
 
 import keyword
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 from model.errors import GraphTooLarge, QueryError
 from model.explore.codegen.native import Native
 from model.explore.lowering.lower import lower
-from model.explore.search.limits import Limits, Progress
+from model.explore.search.limits import Limits, Progress, workers
 from model.explore.search.search import Search
 from model.explore.symmetry.classes import alike
 from model.explore.traces.steps import Batch, Numbers, Steps
@@ -81,8 +80,7 @@ def state_graph(machine: Machine, max_states: int = MOST_STATES) -> nx.MultiDiGr
 
 def _explored(machine: Machine, max_states: int, progress: Callable[[Progress], None] | None = None) -> Search:
     program = lower(machine)
-    threads = len(os.sched_getaffinity(0))
-    search = Search(program, Native(program), Limits(states=max_states), progress, threads=threads)
+    search = Search(program, Native(program), Limits(states=max_states), progress, threads=workers(None))
     search.run()
     if not search.complete:
         raise GraphTooLarge(

@@ -18,7 +18,7 @@ from model.language.expressions import After, Const, Expr, Ite, Lookup, Op, Quan
 from model.language.mutation import Edit, disabled
 from model.language.tracing import Guard
 from model.language.types import EnumType
-from model.language.walking import children, conjunction
+from model.language.walking import children, conjunction, in_text
 
 if TYPE_CHECKING:
     from model.language.machine import Action, Machine
@@ -68,7 +68,7 @@ def paired_guards(machine: Machine) -> tuple[GenericMutant, ...]:
     found: list[GenericMutant] = []
     for action in machine.actions:
         for (one, first), (two, second) in itertools.combinations(_conjuncts_of(action), 2):
-            what = f"{action.name} without the guards {_text(first)} and {_text(second)} ({first.at})"
+            what = f"{action.name} without the guards {in_text(first)} and {in_text(second)} ({first.at})"
             change = _without_conjuncts(frozenset((one, two)))
             found.append(GenericMutant(Edit(action.name, what, change), Fault.GUARD, _written(action)))
     return tuple(found)
@@ -85,7 +85,7 @@ def _conjuncts_of(action: Action) -> list[tuple[_Place, Expr]]:
 def _of(action: Action) -> Iterator[GenericMutant]:
     writes = _written(action)
     for place, part in _conjuncts_of(action):
-        what = f"{action.name} without the guard {_text(part)} ({part.at})"
+        what = f"{action.name} without the guard {in_text(part)} ({part.at})"
         yield GenericMutant(Edit(action.name, what, _without_conjuncts(frozenset((place,)))), Fault.GUARD, writes)
     for number, update in enumerate(action.updates):
         what = f"{action.name} does not write {update.variable.name} ({update.at})"
@@ -124,9 +124,9 @@ def _faults(part: Expr, *, whole: bool) -> Iterator[tuple[Fault, str, Callable[[
     match part:
         case Op(op=op) if op in _OFF_BY_ONE:
             other = _OFF_BY_ONE[op]
-            yield Fault.COMPARISON, f"{other} instead of {op} in {_text(part)}", _with_op(other)
+            yield Fault.COMPARISON, f"{other} instead of {op} in {in_text(part)}", _with_op(other)
         case Ite():
-            yield Fault.BRANCHES, f"the branches of {_text(part)} swapped", _swapped
+            yield Fault.BRANCHES, f"the branches of {in_text(part)} swapped", _swapped
         case Const(value=enum.Enum()) if isinstance(part.type, EnumType):
             members = part.type.members
             others = {(part.raw + 1) % len(members), (part.raw - 1) % len(members)} - {part.raw}
@@ -243,11 +243,6 @@ def _swapped(old: Expr) -> Expr:
 
 def _constant(value: int | bool | enum.Enum) -> Callable[[Expr], Expr]:
     return lambda _: Const(value)
-
-
-def _text(expr: Expr) -> str:
-    text = repr(expr)
-    return text[1:-1] if isinstance(expr, Op) and len(expr.args) == 2 else text
 
 
 __all__ = ["Fault", "GenericMutant", "conjuncts", "generic_mutants", "paired_guards", "places", "replaced"]

@@ -74,6 +74,25 @@ def substitute(expr: Expr, by: dict[int, Expr]) -> Expr:
             return expr
 
 
+def operands(expr: Expr, op: str) -> list[Expr]:
+    """The operands of a chain of ``op``, left to right, without recursion: chains written by machines grow long."""
+    found: list[Expr] = []
+    todo = [expr]
+    while todo:
+        each = todo.pop()
+        if isinstance(each, Op) and each.op == op:
+            todo.extend(reversed(each.args))
+        else:
+            found.append(each)
+    return found
+
+
+def in_text(expr: Expr) -> str:
+    """``expr`` as people read it, without the outermost parentheses."""
+    text = repr(expr)
+    return text[1:-1] if isinstance(expr, Op) and len(expr.args) == 2 else text
+
+
 def conjunction(parts: tuple[Expr, ...]) -> Expr:
     """All of ``parts``; TRUE for none."""
     return _joined("&", parts) if parts else Const(True)

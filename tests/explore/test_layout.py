@@ -8,7 +8,7 @@ from agreement import assert_agrees
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.explore.lowering.layout import MOST_WORDS, layout_of
+from model.explore.layout import MOST_WORDS, layout_of
 from model.language import Expr, Machine, Scalar, Sort, SpecError, after, all_, require
 
 

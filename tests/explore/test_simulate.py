@@ -10,7 +10,7 @@ import pytest
 
 import gangproof
 from model.explore import explore, simulate
-from model.explore.walks.distinct import DistinctStates, distinct
+from model.explore.coverage.distinct import DistinctStates, distinct
 from model.explore.walks.walks import batch_size
 from model.language import Expr, Machine, Sort, all_, choose, one_of, require
 from model.semantics import Semantics
@@ -210,7 +210,7 @@ def test_more_states_than_are_kept_are_estimated() -> None:
 
 
 def test_states_with_one_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("model.explore.walks.distinct.hashes", lambda states: np.zeros(len(states), np.uint64))
+    monkeypatch.setattr("model.explore.coverage.distinct.hashes", lambda states: np.zeros(len(states), np.uint64))
     states = np.array([[1, 2], [3, 4], [1, 2], [5, 6], [3, 4]], np.uint64)
     assert sorted(map(tuple, distinct(states).tolist())) == [(1, 2), (3, 4), (5, 6)]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from model.explore import explore
-from model.explore.coverage.vacuity import vacuity, with_vacuity
+from model.explore.vacuity import vacuity, with_vacuity
 from model.language import Expr, Machine, Sort, all_, choose, implies, require, sum_
 from model.language.generic_mutants import generic_mutants, paired_guards
 from model.language.mutation import mutated

@@ -46,6 +46,41 @@ def violations(root: Path) -> Iterator[str]:
                 yield f"{path}:{line} imports {name}"
 
 
+# Each part of the explorer may import those before it.
+PARTS = ["symmetry", "lowering", "codegen", "search", "traces", "liveness", "coverage", "walks"]
+
+
+def upwards(root: Path) -> Iterator[str]:
+    """Imports between folders of the explorer that go against the order of its parts."""
+    for path, _, tree in modules(root, "model"):
+        if path.parts[1] != "explore" or path.parts[2] not in PARTS:
+            continue
+        below = PARTS[: PARTS.index(path.parts[2]) + 1]
+        for line, name in imported(path, tree):
+            parts = name.split(".")
+            if parts[:2] == ["model", "explore"] and len(parts) > 2 and parts[2] in PARTS and parts[2] not in below:
+                yield f"{path}:{line} imports {name}"
+
+
+def test_parts_of_the_explorer_import_those_before_them() -> None:
+    assert list(upwards(ROOT)) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "found"),
+    [
+        ("model/explore/search/a.py", "model.explore.walks.stepper", 1),
+        ("model/explore/walks/a.py", "model.explore.search.search", 0),
+        ("model/explore/search/a.py", "model.explore.layout", 0),
+        ("model/explore/a.py", "model.explore.walks.stepper", 0),
+    ],
+)
+def test_an_import_of_a_later_part_is_caught(path: str, name: str, found: int, tmp_path: Path) -> None:
+    (tmp_path / path).parent.mkdir(parents=True)
+    (tmp_path / path).write_text(f"import {name}\n")
+    assert len(list(upwards(tmp_path))) == found
+
+
 def test_packages_keep_the_import_rules() -> None:
     assert list(violations(ROOT)) == []
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from symmetry_agreement import check_symmetric_agreement, permuted
 
 from model.explore import Exploration, explore
+from model.explore.codegen.canon import network
 from model.explore.codegen.native import Native
 from model.explore.lowering.lower import lower
 from model.explore.search.limits import Limits
 from model.explore.search.search import Search
 from model.explore.symmetry import symmetry_of
-from model.explore.symmetry.emit import network
 from model.explore.symmetry.group import moves
 from model.language import Expr, Machine, Sort, SpecError, all_, any_, count_, one_of, require, sum_
 from model.semantics import Fault, Semantics

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from model.explore.layout import Layout
 from model.explore.lowering.ground import Graph, Node
-from model.explore.lowering.layout import Layout
 
 _CHEAP = ("==", "<", "+", "not", "int")
 

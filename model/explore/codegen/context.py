@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from model.explore.layout import INSTANCE_BITS
+
 STATES: Final = 0  # address of the shard's packed states, in the order found
 COUNT: Final = 1  # how many there are
 LIMIT: Final = 2  # how many there may be; what is found beyond is dropped
@@ -32,10 +34,7 @@ _LISTS: Final = 32  # from here on, one word for each shard:
 # BUFFERS, addresses of this shard's records for it, and CURSORS, while expanding where the next record goes.
 
 LOG_WORDS: Final = 4
-ROW_BITS: Final = 12
-ROWS: Final = 1 << ROW_BITS  # most states that are expanded in one call
-INSTANCE_BITS: Final = 32 - ROW_BITS
-INSTANCES: Final = 1 << INSTANCE_BITS  # most instances of all actions: a record has so many bits for the number
+ROWS: Final = 1 << (32 - INSTANCE_BITS)  # most states that are expanded in one call: a row has the bits that are left
 
 # Words that all threads of a search share.
 ARRIVED: Final = 0  # how many threads have arrived at barriers

@@ -16,6 +16,7 @@ from model.explore.codegen import context as c
 from model.explore.codegen import plan
 from model.explore.codegen.blocks import Region, signed
 from model.explore.codegen.decide import Branch, decide
+from model.explore.codegen.each import each_state, load_words
 from model.explore.codegen.routing import route
 from model.explore.lowering.ground import Node
 from model.explore.lowering.lower import Instance, Program
@@ -230,13 +231,6 @@ def _by_word(events: plan.Events) -> list[tuple[int, list[tuple[int, Node]]]]:
     return list(words.items())
 
 
-def _load_state(words: int) -> list[str]:
-    lines: list[str] = []
-    for k in range(words):
-        lines += [f"%w{k}.p = getelementptr i64, ptr %row, i64 {k}", f"%w{k} = load i64, ptr %w{k}.p"]
-    return lines
-
-
 def _part_text(program: Program, number: int, branches: list[Branch], parts: list[list[Branch]]) -> str:
     """A function for ``branches``, which a larger one calls."""
     writer = _Writer(program, parts)
@@ -245,7 +239,7 @@ def _part_text(program: Program, number: int, branches: list[Branch], parts: lis
         [
             f"define internal void @part{number}({_SHARED}) noinline {{",
             "entry:",
-            *_load_state(program.layout.words),
+            *load_words(program.layout.words, "%row", "w"),
             "br label %state",
             *writer.write("exit"),
             "exit:",
@@ -312,7 +306,7 @@ def expand_text(program: Program, shards: int) -> str:
                 "%row.n = sub i64 %i, %first",
                 f"%offset = mul i64 %i, {words}",
                 "%row = getelementptr i64, ptr %states, i64 %offset",
-                *_load_state(words),
+                *load_words(words, "%row", "w"),
                 "br label %state",
                 *writer.write("tail"),
                 "tail:",
@@ -331,30 +325,9 @@ def predicates_text(program: Program, conditions: Sequence[Node]) -> str:
     """The function ``predicates``: ``conditions`` of each of ``count`` packed states, at most 64, as bits of a word."""
     writer = _Writer(program, [])
     writer.planner.add(writer.planner.root, plan.Bits(tuple(conditions)))
-    return "\n".join(
-        [
-            "define void @predicates(ptr noalias %states, i64 %count, ptr noalias %out) {",
-            "entry:",
-            "br label %head",
-            "head:",
-            "%i = phi i64 [ 0, %entry ], [ %i.next, %tail ]",
-            "%more = icmp ult i64 %i, %count",
-            "br i1 %more, label %load, label %exit",
-            "load:",
-            f"%offset = mul i64 %i, {program.layout.words}",
-            "%row = getelementptr i64, ptr %states, i64 %offset",
-            *_load_state(program.layout.words),
-            "%target = getelementptr i64, ptr %out, i64 %i",
-            "br label %state",
-            *writer.write("tail"),
-            "tail:",
-            "%i.next = add i64 %i, 1",
-            "br label %head",
-            "exit:",
-            "ret void",
-            "}",
-        ]
-    )
+    target = "%target = getelementptr i64, ptr %out, i64 %i"
+    body = [target, "br label %state", *writer.write("done"), "done:"]
+    return each_state("predicates", program.layout.words, body)
 
 
 __all__ = ["expand_text", "predicates_text"]

@@ -15,13 +15,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from model.explore.codegen.canon import canon_text
 from model.explore.codegen.emit import expand_text, predicates_text
 from model.explore.codegen.jit import Code, Level, compiled, fast, kept, quick
 from model.explore.codegen.kernels import FUNCTIONS, kernel_text, shared_text
 from model.explore.codegen.rounds import records_text
 from model.explore.lowering.ground import Node
 from model.explore.lowering.lower import Program
-from model.explore.symmetry.emit import canon_text
 
 SHARDS: Final = 4
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from model.explore.codegen import context as c
+from model.explore.codegen.each import load_words
 from model.explore.codegen.routing import route
-from model.explore.codegen.table import load_words
 
 _SPINS = 1000
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from model.explore.codegen import context as c
 from model.explore.codegen.blocks import signed
-from model.explore.symmetry.emit import struct_of
+from model.explore.codegen.canon import struct_of
+from model.explore.layout import INSTANCE_BITS
 
 _AHEAD = 64  # words
 # Odd numbers with well-mixed bits.
@@ -73,7 +73,7 @@ def route_text(words: int, shards: int, canonical: bool = False) -> str:
         [
             *lines,
             f"%upper = and i64 %h, {signed(0xFFFFFFFF << 32)}",
-            f"%row.s = shl i64 %row, {c.INSTANCE_BITS}",
+            f"%row.s = shl i64 %row, {INSTANCE_BITS}",
             "%lower = or i64 %row.s, %instance",
             "%meta = or i64 %upper, %lower",
             f"%meta.p = getelementptr i64, ptr %to, i64 {words}",

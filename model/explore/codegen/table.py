@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Final
 
 from model.explore.codegen import context as c
+from model.explore.codegen.each import load_words
 
 BUCKET_BITS: Final = 4
 BUCKET: Final = 1 << BUCKET_BITS
@@ -19,14 +20,6 @@ _VECTOR = f"<{BUCKET} x i32>"
 _AHEAD = 32
 TILE: Final = 64
 """Records whose buckets, and then states, are fetched together."""
-
-
-def load_words(words: int, base: str, name: str) -> list[str]:
-    """``%name0 %name1 ...`` from the words at the pointer ``base``."""
-    lines = []
-    for k in range(words):
-        lines += [f"%{name}{k}.p = getelementptr i64, ptr {base}, i64 {k}", f"%{name}{k} = load i64, ptr %{name}{k}.p"]
-    return lines
 
 
 def _hash_of(words: int, name: str) -> str:

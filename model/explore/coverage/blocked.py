@@ -22,7 +22,8 @@ from model.explore.coverage.patterns import MOST_BITS, counter_of
 from model.explore.lowering.ground import Node
 from model.explore.lowering.grounding import Grounder
 from model.explore.lowering.lower import Program
-from model.language import Action, Expr, Op
+from model.language import Action, Expr
+from model.language.walking import conjunction, in_text, operands
 from model.semantics import Semantics
 
 MOST_CONDITIONS: Final = 2_048
@@ -37,18 +38,10 @@ Patterns = Counter[int]
 
 def conjuncts_of(action: Action) -> list[Expr]:
     """The conditions that a guard joins; those of one ``require`` that are joined by & come apart."""
-    parts = [part for guard in action.guards for part in _operands(guard.condition)]
+    parts = [part for guard in action.guards for part in operands(guard.condition, "&")]
     if len(parts) > MOST_CONJUNCTS:
-        from model.language.walking import conjunction
-
         parts[MOST_CONJUNCTS - 1 :] = [conjunction(tuple(parts[MOST_CONJUNCTS - 1 :]))]
     return parts
-
-
-def _operands(expr: Expr) -> list[Expr]:
-    if isinstance(expr, Op) and expr.op == "&":
-        return [part for arg in expr.args for part in _operands(arg)]
-    return [expr]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +88,7 @@ class Blockers:
             most = max(alone)
             nearest = instances[alone.index(most)].arguments if most else None
             false = sum(n for pattern, n in together.items() if not pattern & bit)
-            told.append(Conjunct(shown(conjunct), str(conjunct.at), false, sum(alone), nearest, most))
+            told.append(Conjunct(in_text(conjunct), str(conjunct.at), false, sum(alone), nearest, most))
         return Blocked(
             action.name,
             len(all_instances),
@@ -146,10 +139,4 @@ def never_together(patterns: set[int], width: int) -> tuple[tuple[int, ...], ...
     return ()
 
 
-def shown(expr: Expr) -> str:
-    """``expr`` as people read it, without the outermost parentheses."""
-    text = repr(expr)
-    return text[1:-1] if isinstance(expr, Op) and len(expr.args) == 2 else text
-
-
-__all__ = ["Blockers", "conjuncts_of", "never_together", "shown"]
+__all__ = ["Blockers", "conjuncts_of", "never_together"]

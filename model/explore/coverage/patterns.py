@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from model.explore.codegen.blocks import Placement, Region
+from model.explore.codegen.each import each_state
 from model.explore.codegen.jit import compiled
 from model.explore.lowering.ground import Node
 from model.explore.lowering.lower import Program
@@ -51,32 +52,8 @@ def _text(program: Program, groups: Sequence[Sequence[Node]]) -> str:
             f"store i64 %g{g}.n, ptr %g{g}.p",
         ]
         base += 1 << len(group)
-    load: list[str] = []
-    for k in range(layout.words):
-        load += [f"%w{k}.p = getelementptr i64, ptr %row, i64 {k}", f"%w{k} = load i64, ptr %w{k}.p"]
-    return "\n".join(
-        [
-            "declare i64 @llvm.smin.i64(i64, i64)",
-            "declare i64 @llvm.smax.i64(i64, i64)",
-            "define void @patterns(ptr noalias %states, i64 %count, ptr noalias %out) {",
-            "entry:",
-            "br label %head",
-            "head:",
-            "%i = phi i64 [ 0, %entry ], [ %i.next, %body ]",
-            "%more = icmp ult i64 %i, %count",
-            "br i1 %more, label %body, label %exit",
-            "body:",
-            f"%offset = mul i64 %i, {layout.words}",
-            "%row = getelementptr i64, ptr %states, i64 %offset",
-            *load,
-            *root.lines,
-            "%i.next = add i64 %i, 1",
-            "br label %head",
-            "exit:",
-            "ret void",
-            "}",
-        ]
-    )
+    extremes = ["declare i64 @llvm.smin.i64(i64, i64)", "declare i64 @llvm.smax.i64(i64, i64)"]
+    return "\n".join([*extremes, each_state("patterns", layout.words, root.lines)])
 
 
 __all__ = ["MOST_BITS", "counter_of"]

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.coverage import Taken
+from model.explore.codegen.each import each_state
 from model.explore.codegen.jit import compiled
-from model.explore.lowering.layout import Field, Layout
+from model.explore.layout import Field, Layout
 from model.language import Machine, VariableBase, describe_domain
 
 _MOST_BITS = 1 << 16
@@ -120,7 +121,9 @@ def _places(machine: Machine, layout: Layout) -> list[_Place]:
 
 def _text(layout: Layout, places: list[_Place]) -> str:
     """``values(states, count, out)``: adds the values in ``count`` states to the words at ``out``."""
-    enter, each, leave = [], [], []
+    enter: list[str] = []
+    each: list[str] = []
+    leave: list[str] = []
     for v, place in enumerate(places):
         # One word stays in a register; more are a map in memory.
         kept = range(place.words) if place.words == 1 or not place.has_bits else range(0)
@@ -139,32 +142,7 @@ def _text(layout: Layout, places: list[_Place]) -> str:
                 f"{name} = and i64 {name}.s, {(1 << field.bits) - 1}",
                 *(_note_bit(name, v, place) if place.has_bits else _note_ends(name, v)),
             ]
-    load: list[str] = []
-    for k in range(layout.words):
-        load += [f"%w{k}.p = getelementptr i64, ptr %row, i64 {k}", f"%w{k} = load i64, ptr %w{k}.p"]
-    return "\n".join(
-        [
-            "define void @values(ptr noalias %states, i64 %count, ptr noalias %out) {",
-            "entry:",
-            *enter,
-            "br label %head",
-            "head:",
-            "%i = phi i64 [ 0, %entry ], [ %i.next, %body ]",
-            "%more = icmp ult i64 %i, %count",
-            "br i1 %more, label %body, label %exit",
-            "body:",
-            f"%offset = mul i64 %i, {layout.words}",
-            "%row = getelementptr i64, ptr %states, i64 %offset",
-            *load,
-            *each,
-            "%i.next = add i64 %i, 1",
-            "br label %head",
-            "exit:",
-            *leave,
-            "ret void",
-            "}",
-        ]
-    )
+    return each_state("values", layout.words, each, enter, leave)
 
 
 def _note_bit(name: str, v: int, place: _Place) -> list[str]:

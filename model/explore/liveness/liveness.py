@@ -26,7 +26,7 @@ from model.explore.traces.steps import Steps
 from model.language import Property
 from model.semantics import Semantics
 from model.semantics_liveness import demands
-from model.trace import Trace
+from model.trace import Trace, in_steps
 from model.verdict import Outcome, PropertyVerdict
 
 _MOST_CLAIMS = 32  # two conditions each, in one word
@@ -147,13 +147,9 @@ def _told(found: _Violation) -> str:
     """Where the run goes round, in words."""
     about = f" for {found.shown}" if found.shown else ""
     loop = len(found.trace) - found.stem
-    stays = f"stays forever in a state reached after {_steps(found.stem)}"
-    rounds = f"goes round {_steps(loop)} forever, after {_steps(found.stem)}"
+    stays = f"stays forever in a state reached after {in_steps(found.stem)}"
+    rounds = f"goes round {in_steps(loop)} forever, after {in_steps(found.stem)}"
     return f"a fair run{about} {rounds if loop else stays}"
-
-
-def _steps(count: int) -> str:
-    return "1 step" if count == 1 else f"{count} steps"
 
 
 __all__ = ["Liveness"]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from model.explore.lowering.ground import Graph, Node
 from model.language import After, Const, Expr, Ite, Lookup, Machine, Op, Quantified, Read, SpecError, Symbol
 from model.language.types import BOOL
-from model.language.walking import children
+from model.language.walking import children, operands
 
 Environment = Mapping[int, int]
 
@@ -82,7 +82,7 @@ class Grounder:
                 graph.at = expr.at
                 return graph.ite(*parts)
             case Op(op="&" | "|" as op):
-                parts = [self.ground(x, env, after) for x in _operands(expr, op)]
+                parts = [self.ground(x, env, after) for x in operands(expr, op)]
                 return graph.both(parts) if op == "&" else graph.either(parts)
             case Op(op=op, args=args):
                 parts = [self.ground(x, env, after) for x in args]
@@ -141,19 +141,6 @@ class Grounder:
             case "max":
                 return graph.fold(graph.greatest, parts)
         raise ValueError(f"unknown quantifier {kind!r}")
-
-
-def _operands(expr: Expr, op: str) -> list[Expr]:
-    """The operands of a chain of ``op``, left to right, without recursion: chains written by machines grow long."""
-    found: list[Expr] = []
-    open_ = [expr]
-    while open_:
-        each = open_.pop()
-        if isinstance(each, Op) and each.op == op:
-            open_.extend(reversed(each.args))
-        else:
-            found.append(each)
-    return found
 
 
 __all__ = ["Environment", "Grounder"]

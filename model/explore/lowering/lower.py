@@ -11,14 +11,14 @@ import enum
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from model.explore.codegen import context as c
+from model.explore.layout import INSTANCES, Layout, layout_of
 from model.explore.lowering.ground import Graph, Node, equality
 from model.explore.lowering.grounding import Environment, Grounder
 from model.explore.lowering.intervals import Facts
-from model.explore.lowering.layout import Layout, layout_of
 from model.explore.symmetry.canonical import Canonical
 from model.explore.symmetry.classes import symmetry_of
 from model.language import Action, Machine, Property, PropertyKind, SpecError, Update
+from model.language.properties import BUILT_IN
 from model.semantics import Semantics
 
 MOST_INSTANCES = 50_000
@@ -51,6 +51,13 @@ class Event:
     def is_violation(self) -> bool:
         """Whether it makes a verdict VIOLATED."""
         return self.kind not in (EventKind.SOMETIMES, EventKind.PREMISE)
+
+
+BUILT_IN_EVENTS = tuple(
+    Event(kind, name)
+    for kind, name in zip((EventKind.DEADLOCK, EventKind.RANGE, EventKind.WRITE), BUILT_IN, strict=True)
+)
+"""The violations of what every machine promises: events 0, 1 and 2 of every program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +136,7 @@ class _Lowering:
         self.layout = layout_of(machine)
         self.grounder = Grounder(machine)
         self.graph = self.grounder.graph
-        self.events: list[Event] = [
-            Event(EventKind.DEADLOCK, "deadlock_free"),
-            Event(EventKind.RANGE, "values_in_range"),
-            Event(EventKind.WRITE, "one_write_per_cell"),
-        ]
+        self.events: list[Event] = list(BUILT_IN_EVENTS)
         self._depends: dict[int, int] = {}
         self._stutter: dict[int, Node] = {}
 
@@ -198,10 +201,10 @@ class _Lowering:
                     action.at,
                 )
             in_all += count
-            if in_all > c.INSTANCES:
+            if in_all > INSTANCES:
                 raise SpecError(
                     f"with {action.name} the actions have {in_all:,} instances (combinations of arguments and "
-                    f"choices); at most {c.INSTANCES:,} can be explored",
+                    f"choices); at most {INSTANCES:,} can be explored",
                     action.at,
                 )
 
@@ -365,4 +368,15 @@ def _flat(parts: list[Node]) -> list[Node]:
     return [x for part in parts for x in (_flat(list(part.args)) if part.op == "and" else [part])]
 
 
-__all__ = ["MOST_INSTANCES", "MOST_LIVE", "Event", "EventKind", "Instance", "LiveClaim", "Program", "Write", "lower"]
+__all__ = [
+    "BUILT_IN_EVENTS",
+    "MOST_INSTANCES",
+    "MOST_LIVE",
+    "Event",
+    "EventKind",
+    "Instance",
+    "LiveClaim",
+    "Program",
+    "Write",
+    "lower",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 from model.explore.lowering.lower import EventKind
@@ -33,4 +34,13 @@ class Limits:
     until: EventKind | None = None
 
 
-__all__ = ["Limits", "Progress"]
+def workers(threads: int | None) -> int:
+    """``threads``, or one for each processor that this process may use. ValueError below 1."""
+    if threads is None:
+        return len(os.sched_getaffinity(0))
+    if threads < 1:
+        raise ValueError(f"threads is at least 1, found {threads}")
+    return threads
+
+
+__all__ = ["Limits", "Progress", "workers"]

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.explore.codegen import context as c
+from model.explore.layout import INSTANCE_BITS, INSTANCES
 from model.explore.lowering.lower import Program
 from model.explore.search.memory import Array, reserve
 
@@ -152,4 +153,14 @@ class Shard:
         return self.rows.view(self.count * words).reshape(self.count, words)
 
 
-__all__ = ["FULL", "LOAD", "Block", "Rows", "Shard"]
+def rows_of(records: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Of each record the row of the state that it is a successor of, in the call that wrote it."""
+    return ((records[:, -1] & np.uint64(0xFFFFFFFF)) >> np.uint64(INSTANCE_BITS)).astype(np.int64)
+
+
+def instances_of(records: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Of each record the number of the instance that led to it."""
+    return (records[:, -1] & np.uint64(INSTANCES - 1)).astype(np.int64)
+
+
+__all__ = ["FULL", "LOAD", "Block", "Rows", "Shard", "instances_of", "rows_of"]

@@ -1,6 +1,6 @@
 """The state that stands for an orbit, in plain Python: of the states that permutations lead to, the least, as packed.
 
-`emit` writes the same for the search. Here the permutation is told as well, which traces need.
+`codegen.canon` writes the same for the search. Here the permutation is told as well, which traces need.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from model.explore.lowering.layout import Layout
+from model.explore.layout import Layout
 from model.explore.symmetry.group import Class, Symmetry, moves, swapped_cells
 from model.language import Machine, Sort
 

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from model.explore.lowering.layout import Layout
+from model.explore.layout import Layout
 
 Words = NDArray[np.uint64]
 

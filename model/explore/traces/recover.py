@@ -13,6 +13,7 @@ from model.explore.codegen import context as c
 from model.explore.lowering.lower import Event
 from model.explore.search.initial import initial_batches
 from model.explore.search.search import Found, Occurrence, Search
+from model.explore.search.shard import instances_of, rows_of
 from model.explore.symmetry.lift import Lift, Run
 from model.explore.traces.simplest import MOST_STATES, SimpleRun, Simplest
 from model.semantics import Fault, Semantics, State
@@ -132,8 +133,8 @@ class Recovery:
                 records = block.records(state.shard)
                 hits = np.flatnonzero((records[:, :-1] == wanted).all(axis=1))
                 if len(hits):
-                    below = int(records[hits[0], -1]) & 0xFFFFFFFF
-                    return Found(shard, first + (below >> c.INSTANCE_BITS)), below & ((1 << c.INSTANCE_BITS) - 1)
+                    hit = records[hits[:1]]
+                    return Found(shard, first + int(rows_of(hit)[0])), int(instances_of(hit)[0])
                 first = behind
         raise AssertionError(f"{state} has no predecessor")
 

@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 
 from model.explore.codegen import context as c
 from model.explore.search.search import Found, Search
+from model.explore.search.shard import instances_of, rows_of
 
 _ROOM = 1 << 14
 _STATES = 1 << 16
-_LOW = np.uint64(0xFFFFFFFF)
-_INSTANCES = np.uint64((1 << c.INSTANCE_BITS) - 1)
 
 Numbers = NDArray[np.int64]
 
@@ -117,18 +116,17 @@ class Steps:
             block.words[c.STATES] = states.ctypes.data
             last = native.expand(block.address, first, min(len(states), first + c.ROWS))
             block.words[c.STATES] = real
-            lower: list[NDArray[np.uint64]] = [np.zeros(0, np.uint64)]
-            targets: list[Numbers] = [np.zeros(0, np.int64)]
+            none = np.zeros(0, np.int64)
+            rows, targets, instances = [none], [none], [none]
             for to, target in enumerate(self._blocks):
                 records = block.records(to)
                 if not len(records):
                     continue
                 native.kernels.find(target.address, records.ctypes.data, len(records))
-                lower.append(records[:, -1] & _LOW)
+                rows.append(rows_of(records))
+                instances.append(instances_of(records))
                 targets.append(target.guesses[: len(records)].astype(np.int64) + self.offsets[to])
-            meta = np.concatenate(lower)
-            rows = (meta >> np.uint64(c.INSTANCE_BITS)).astype(np.int64)
-            yield Batch(numbers[first:last], rows, np.concatenate(targets), (meta & _INSTANCES).astype(np.int64))
+            yield Batch(numbers[first:last], *map(np.concatenate, (rows, targets, instances)))
             first = last
 
 

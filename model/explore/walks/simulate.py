@@ -6,7 +6,6 @@ batches until all that were asked for are done, time runs out, or a batch sees a
 
 from __future__ import annotations
 
-import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -16,15 +15,16 @@ from typing import Final
 import numpy as np
 
 from model.explore.codegen.native import Native
-from model.explore.lowering.lower import Event, EventKind, Program, lower
+from model.explore.coverage.distinct import DistinctStates
+from model.explore.lowering.lower import BUILT_IN_EVENTS, Event, EventKind, Program, lower
 from model.explore.search.initial import initial_batches
-from model.explore.traces.shorten import Shortener
-from model.explore.walks.distinct import DistinctStates
+from model.explore.search.limits import workers
+from model.explore.walks.shorten import Shortener
 from model.explore.walks.walks import BatchResult, Sighting, Walker, batch_size
 from model.language import Machine, Property, PropertyKind
 from model.semantics import Fault, Semantics
 from model.simulation import Seen, Simulation
-from model.trace import Step, Trace, named_state
+from model.trace import Step, Trace, in_steps, named_state
 from model.verdict import Outcome, PropertyVerdict
 
 _IMPROVE: Final = 2_000_000  # steps, asked for, that are worth compiling well
@@ -48,8 +48,7 @@ def simulate(
     """
     if walks < 1 or steps < 1 or seed < 0:
         raise ValueError(f"walks and steps are positive, a seed is not negative: found {walks}, {steps}, {seed}")
-    if threads is not None and threads < 1:
-        raise ValueError(f"threads is at least 1, found {threads}")
+    together = workers(threads)
     started = time.perf_counter()
     program = lower(machine)
     native = Native(program)
@@ -61,8 +60,7 @@ def simulate(
     walker = Walker(program, native, initial, steps, seed, deadline)
     total = _Total(program, walker)
     stopped: str | None = None
-    workers = threads if threads is not None else len(os.sched_getaffinity(0))
-    for result in _in_order(walker, walks, batch_size(steps), workers):
+    for result in _in_order(walker, walks, batch_size(steps), together):
         total.add(result)
         if progress is not None:
             progress(total.walks, int(total.steps.sum()))
@@ -170,12 +168,8 @@ class _Judge:
 
     def properties(self) -> tuple[PropertyVerdict, ...]:
         """One for each property of the machine, then the built-in ones."""
-        built_in = (EventKind.DEADLOCK, "deadlock_free"), (EventKind.RANGE, "values_in_range")
-        return (
-            *map(self._property, self._machine.properties),
-            *(self._universal(Event(kind, name), kind.value) for kind, name in built_in),
-            self._universal(Event(EventKind.WRITE, "one_write_per_cell"), EventKind.WRITE.value),
-        )
+        built_in = (self._universal(event, event.kind.value) for event in BUILT_IN_EVENTS)
+        return (*map(self._property, self._machine.properties), *built_in)
 
     def _property(self, p: Property) -> PropertyVerdict:
         kind = p.kind.value
@@ -205,7 +199,7 @@ class _Judge:
 
     @staticmethod
     def _after(trace: Trace) -> str:
-        return f" after {len(trace)} step{'' if len(trace) == 1 else 's'}"
+        return f" after {in_steps(len(trace))}"
 
     def _trace(self, event: Event) -> Trace | None:
         """A run to ``event``, shortened; None if no walk came to it."""

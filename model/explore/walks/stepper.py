@@ -15,11 +15,9 @@ from numpy.typing import NDArray
 from model.explore.codegen import context as c
 from model.explore.codegen.native import Native
 from model.explore.lowering.lower import Program
-from model.explore.search.shard import Block
+from model.explore.search.shard import Block, instances_of, rows_of
 
 _ROOM = 1 << 12
-_LOW: Final = np.uint64(0xFFFFFFFF)
-_INSTANCES: Final = np.uint64((1 << c.INSTANCE_BITS) - 1)
 
 Packed = NDArray[np.uint64]
 
@@ -35,7 +33,7 @@ class Successors:
     def pick(self, chosen: NDArray[np.int64]) -> tuple[NDArray[np.int64], Packed]:
         """Of the steps at the positions ``chosen`` the numbers of the instances, and the packed targets."""
         records = self._records[self._order[chosen]]
-        return (records[:, -1] & _INSTANCES).astype(np.int64), np.ascontiguousarray(records[:, :-1])
+        return instances_of(records), np.ascontiguousarray(records[:, :-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +79,7 @@ class Stepper:
             none = np.zeros((0, states.shape[1] + 1), np.uint64)
             return Successors(np.zeros(len(states), np.int64), none, np.zeros(0, np.int64))
         records = np.concatenate(parts)
-        rows = ((records[:, -1] & _LOW) >> np.uint64(c.INSTANCE_BITS)).astype(np.int64)
+        rows = rows_of(records)
         if bases[-1]:
             rows += np.repeat(bases, [len(part) for part in parts])
         # Numbers of 16 bits are sorted in linear time.

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.explore.codegen.native import Native
+from model.explore.coverage.distinct import distinct
 from model.explore.coverage.values import Values
 from model.explore.lowering.lower import Program
-from model.explore.walks.distinct import distinct
 from model.explore.walks.stepper import Packed, Stepper
 
 WALKS: Final = 512

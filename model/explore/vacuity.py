@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from model.explore.coverage.distinct import distinct
 from model.explore.explorer import Exploration
 from model.explore.search.search import INTERRUPTED
-from model.explore.walks.distinct import distinct
 from model.language import Const, Expr, Machine, Property, PropertyKind, Read, SpecError
 from model.language.generic_mutants import GenericMutant, generic_mutants, paired_guards
 from model.language.mutation import mutated

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from model.explore.codegen.blocks import signed
-from model.explore.lowering.layout import Layout
+from model.explore.layout import Layout
 from model.explore.symmetry.canonical import Canonical, Keys
 
 

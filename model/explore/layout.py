@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from model.language import Machine, SpecError, describe_domain
 
 MOST_WORDS = 32
+INSTANCE_BITS = 20
+"""A step's record has so many bits for the number of the instance that led to it."""
+INSTANCES = 1 << INSTANCE_BITS
 _WORD = 64
 
 
@@ -90,4 +93,4 @@ def layout_of(machine: Machine) -> Layout:
     return Layout(tuple(fields), len(used))
 
 
-__all__ = ["MOST_WORDS", "Field", "Layout", "layout_of"]
+__all__ = ["INSTANCES", "INSTANCE_BITS", "MOST_WORDS", "Field", "Layout", "layout_of"]
