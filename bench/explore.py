@@ -12,7 +12,6 @@ here alone: minutes, and 3.5 GB.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
@@ -27,7 +26,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from promela import promela
-from run import HERE, SIZES, STATES, child, processor
+from run import HERE, SIZES, STATES, arguments, child, processor
 from tla import tla
 
 SIZES["XL"] = {"apps": 6, "size": 2, "nodes": 3, "capacity": 4, "quota": 9}
@@ -211,14 +210,7 @@ def ratios(size: str, best: dict[str, Run]) -> list[Ratio]:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description="The explorer against Spin and TLC, as ratios.")
-    parser.add_argument("--sizes", default="S,M,L", help="which of S, M, L, XL, with commas between")
-    parser.add_argument("--repeat", type=int, default=3, help="rounds; the best of each tool counts")
-    parser.add_argument("--json", action="store_true", help="all as JSON")
-    options = parser.parse_args()
-    sizes = options.sizes.split(",")
-    if unknown := [s for s in sizes if s not in SIZES]:
-        parser.error(f"--sizes takes S, M, L and XL, found {', '.join(unknown)}")
+    options, sizes = arguments("The explorer against Spin and TLC, as ratios.")
     all_tools, notes = tools()
     if not options.json:
         print(processor(), *notes, sep="\n", flush=True)

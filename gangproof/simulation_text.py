@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gangproof.coverage_text import never_taken
 from gangproof.output import paragraph, table
-from gangproof.verdict_text import trace_text, typed
+from gangproof.verdict_text import also_violated, trace_text, typed
 from model.language import Machine
 from model.simulation import Simulation
 from model.verdict import Outcome
@@ -34,14 +34,7 @@ def simulation_text(machine: Machine, answer: Simulation, shown: str | None = No
         parts += ["", *trace_text(machine, trace_of)]
         if trace_of.trace is not None:
             parts += ["", "The trace was shortened; there may be a shorter one."]
-    others = [
-        p.name
-        for p in answer.properties
-        if p.outcome is Outcome.VIOLATED and (trace_of is None or p.name != trace_of.name)
-    ]
-    if others:
-        parts += ["", paragraph(f"Also violated: {', '.join(others)}; --property NAME shows the trace.")]
-    return "\n".join(parts)
+    return "\n".join([*parts, *also_violated(answer.properties, trace_of)])
 
 
 def _verdict(kind: str, outcome: Outcome) -> str:

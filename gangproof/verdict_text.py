@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gangproof.coverage_text import unseen_text, vacuity_text
 from gangproof.output import WIDTH, paragraph, table
 from model.language import Machine
@@ -32,14 +34,13 @@ def verdict_text(machine: Machine, verdict: Verdict, shown: str | None = None) -
     trace_of = verdict[shown] if shown else verdict.first_violation
     if trace_of is not None:
         parts += ["", *trace_text(machine, trace_of)]
-    others = [
-        p.name
-        for p in verdict.properties
-        if p.outcome is Outcome.VIOLATED and (trace_of is None or p.name != trace_of.name)
-    ]
-    if others:
-        parts += ["", paragraph(f"Also violated: {', '.join(others)}; --property NAME shows the trace.")]
-    return "\n".join(parts)
+    return "\n".join([*parts, *also_violated(verdict.properties, trace_of)])
+
+
+def also_violated(properties: Sequence[PropertyVerdict], told: PropertyVerdict | None) -> list[str]:
+    """Which properties are violated besides the one that is ``told`` of, and how to see them."""
+    others = [p.name for p in properties if p.outcome is Outcome.VIOLATED and (told is None or p.name != told.name)]
+    return ["", paragraph(f"Also violated: {', '.join(others)}; --property NAME shows the trace.")] if others else []
 
 
 def typed(value: object) -> str:

@@ -74,7 +74,7 @@ def command(
     in the working directory one named after SPEC, its parameters and the options. With --checkpoint it is also written
     when a budget runs out. A second Ctrl-C ends it at once.
     """
-    from gangproof.mistakes import known_property
+    from gangproof.names import known_property
     from gangproof.sizes import bytes_of
     from gangproof.trace_output import check_file, write_trace
     from gangproof.verdict_text import headline, verdict_text
@@ -121,9 +121,10 @@ def command(
         )
         # Where all was decided before it was asked to stop, what was not tried is still told.
         if vacuity and not (interrupts.asked and verdict.outcome is Outcome.UNKNOWN):
+            from model.explore.vacuity import vacuity as what_mutants_break
             from model.explore.vacuity import with_vacuity
 
-            verdict = with_vacuity(
+            found = what_mutants_break(
                 build,
                 verdict,
                 time_limit=time_limit,
@@ -131,6 +132,7 @@ def command(
                 max_memory=memory,
                 progress=lambda tried, left: bar.show(f"{tried:,} mutants tried  {left:,} properties not broken yet"),
             )
+            verdict = with_vacuity(verdict, found)
     kept = None if saving.written is None else str(saving.path)
     if only_trace:
         write_trace(machine, verdict, shown, form or "table", None)

@@ -30,7 +30,7 @@ def command(paths: tuple[str, ...], gang_seed: int, policies: tuple[str, ...], t
     Exit status: 0 answered and proved, 3 answered but the optimum is not proved within the time limit, 1 the
     independent judge refuses a placement, 2 bad input.
     """
-    from gangproof.mistakes import known_policy
+    from gangproof.names import known_policy
     from reference.schedulers import schedule
     from solver_placement.compare import compare
 

@@ -125,7 +125,7 @@ def _initial(machine: Machine) -> State:
 
 def _run_of(machine: Machine, shown: str, budgets: dict[str, Any]) -> Reached:
     """The trace of a property, or that a budget ran out before it had one; a click error where it has none."""
-    from gangproof.mistakes import known_property
+    from gangproof.names import known_property
     from model.explain.reach import Reached
     from model.explore import explore
     from model.verdict import Outcome

@@ -43,7 +43,7 @@ def command(
     Exit status: 0 the review was made, whatever it found; 3 it was made, but a check or the optimum is undecided within
     the time limits; 1 the independent judge refuses a placement; 2 bad input.
     """
-    from gangproof.mistakes import known_policy
+    from gangproof.names import known_policy
     from gangproof.review.build import Budget, build
     from gangproof.review.page import render
     from gangproof.review.summary import review_json, review_text

@@ -20,7 +20,7 @@ def command(paths: tuple[str, ...], gang_seed: int, policy: str, as_json: bool) 
     Exit status: 0 answered, 1 the independent judge refuses the placement, 2 bad input.
     """
     from gangproof.answers import placement_json, refusals_json
-    from gangproof.mistakes import known_policy
+    from gangproof.names import known_policy
     from gangproof.placement_text import placement_text, refusals_text
     from reference.schedulers import schedule
     from reference.validate import validate

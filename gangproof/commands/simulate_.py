@@ -36,7 +36,7 @@ def command(
 
     Exit status: 1 violated, 2 bad input, 3 unknown (no violation was found).
     """
-    from gangproof.mistakes import known_property
+    from gangproof.names import known_property
     from gangproof.simulation_text import simulation_text
     from model.explore import simulate
     from specs.loading import load_spec

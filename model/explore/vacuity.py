@@ -32,7 +32,7 @@ _TIMES, _MORE = 4, 50_000
 
 @dataclass(frozen=True, slots=True)
 class _Bounds:
-    """What the mutants may take: see `with_vacuity`."""
+    """What the mutants may take: see `vacuity`."""
 
     time_limit: float | None
     started: float
@@ -63,31 +63,8 @@ class _Bounds:
         )
 
 
-def with_vacuity(
-    build: Callable[[], Machine],
-    verdict: Verdict,
-    *,
-    time_limit: float | None = None,
-    stop: Callable[[], bool] | None = None,
-    max_memory: int | None = None,
-    threads: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> Verdict:
-    """``verdict``, of the machine that ``build`` makes anew at each call, with what its mutants break.
-
-    A property that no mutant breaks becomes VACUOUS. ``time_limit`` (seconds) includes those that ``verdict`` took;
-    ``stop`` is asked often whether to end now; ``max_memory`` (bytes) is for each exploration. What they leave open is
-    undecided. ``progress`` is called with the number of mutants tried and of properties left.
-    """
-    found = vacuity(
-        build,
-        verdict,
-        time_limit=time_limit,
-        stop=stop,
-        max_memory=max_memory,
-        threads=threads,
-        progress=progress,
-    )
+def with_vacuity(verdict: Verdict, found: Vacuity) -> Verdict:
+    """``verdict`` with what the mutants break: a property that none of them does becomes VACUOUS."""
     aside = f"; none of {found.tried:,} mutants breaks it"
     properties = tuple(
         replace(p, outcome=Outcome.VACUOUS, how=p.how + aside) if p.name in found.unbroken else p
@@ -106,7 +83,12 @@ def vacuity(
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Vacuity:
-    """What the mutants break of the properties that hold in ``verdict``; see `with_vacuity`."""
+    """What mutants break of the properties that hold in ``verdict``, of the machine that ``build`` makes at each call.
+
+    ``time_limit`` (seconds) includes those that ``verdict`` took; ``stop`` is asked often whether to end now;
+    ``max_memory`` (bytes) is for each exploration. What they leave open is undecided. ``progress`` is called with the
+    number of mutants tried and of properties left.
+    """
     started = time.perf_counter()
     bounds = _Bounds(time_limit, started - verdict.coverage.seconds, stop, max_memory, threads)
     machine = build()

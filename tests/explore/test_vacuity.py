@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -67,10 +68,14 @@ def jobs(*, ends: bool = False) -> Machine:
     return m
 
 
+def judge(build: Callable[[], Machine], plain: Verdict, **options: Any) -> Verdict:
+    return with_vacuity(plain, vacuity(build, plain, **options))
+
+
 @cache
 def judged() -> tuple[Verdict, Verdict, Vacuity]:
     plain = explore(jobs())
-    verdict = with_vacuity(jobs, plain, threads=1)
+    verdict = judge(jobs, plain, threads=1)
     assert verdict.vacuity is not None
     return plain, verdict, verdict.vacuity
 
@@ -137,7 +142,7 @@ def test_the_same_answer_each_time() -> None:
 
 
 def test_a_time_limit_leaves_properties_undecided() -> None:
-    verdict = with_vacuity(jobs, explore(jobs()), time_limit=0.0)
+    verdict = judge(jobs, explore(jobs()), time_limit=0.0)
     assert verdict.vacuity is not None
     assert verdict.vacuity.budget == "time limit of 0 s ran out"
     assert "always_true" in verdict.vacuity.undecided
@@ -173,7 +178,7 @@ def far(size: int = 300_000) -> Machine:
 
 def test_what_a_mutant_breaks_beyond_its_budget_is_undecided() -> None:
     plain = explore(far())
-    verdict = with_vacuity(far, plain, threads=1)
+    verdict = judge(far, plain, threads=1)
     found = verdict.vacuity
     assert found is not None
     assert (found.unbroken, found.undecided) == ((), ("small", "not_negative"))
@@ -236,7 +241,7 @@ def test_what_two_guards_hold_is_not_vacuous() -> None:
 
         return m
 
-    verdict = with_vacuity(build, explore(build()))
+    verdict = judge(build, explore(build()))
     assert verdict.outcome is Outcome.HOLDS
     assert verdict.vacuity is not None
     (small,) = [b for b in verdict.vacuity.broken if b.property == "small"]
@@ -280,7 +285,7 @@ def test_a_users_file_is_read_once(tmp_path: Path, capsys: pytest.CaptureFixture
     path = tmp_path / "spec.py"
     path.write_text(SPEC)
     build: Callable[[], Machine] = spec_builder(f"{path}:spec")
-    verdict = with_vacuity(build, explore(build()))
+    verdict = judge(build, explore(build()))
     assert capsys.readouterr().err.split() == ["read"]
     assert verdict.vacuity is not None
     assert verdict.vacuity.unbroken == ("nothing",)

@@ -475,3 +475,13 @@ def test_a_trace_file_is_looked_at_before_the_search(
     assert words in " ".join(said.err.split())
     assert said.out == ""
     assert spec.read_text() == text
+
+
+@pytest.mark.parametrize("arguments", [["check", "gang"], ["simulate", "gang"], ["schedule", str(EXAMPLE)]])
+def test_what_solves_placements_is_loaded_only_where_one_is_solved(arguments: list[str]) -> None:
+    """OR-Tools and what it imports take longer to load than a small spec to check."""
+    code = (
+        f"import sys; from gangproof.cli import run; run({arguments}); print('ortools' in sys.modules, file=sys.stderr)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stderr.split()[-1] == "False"

@@ -1,0 +1,27 @@
+"""Names that are given on the command line: a click error where nothing has them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from model.language import Machine
+
+
+def known_property(machine: Machine, name: str) -> None:
+    """A click error where ``machine`` has no property ``name``, built-in ones included."""
+    from model.language.properties import BUILT_IN
+
+    names = [*(p.name for p in machine.properties), *BUILT_IN]
+    if name not in names:
+        raise click.BadParameter(f"{machine.name} has no property {name!r}; it has {', '.join(names)}")
+
+
+def known_policy(name: str) -> None:
+    """A click error for a policy that no reference scheduler has."""
+    from reference.schedulers import POLICIES
+
+    if name not in POLICIES:
+        raise click.BadParameter(f"--policy is one of {', '.join(POLICIES)}, found {name!r}")
