@@ -1,0 +1,246 @@
+"""The command line on specs: traces, explain, export, simulate, mutants."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from pathlib import Path
+
+import jsonschema
+import pytest
+from command_line import answer
+
+import gangproof
+from gangproof.cli import run
+
+
+@pytest.mark.parametrize(("form", "schema"), [("json", "trace"), ("itf", "itf")])
+def test_only_the_trace(capsys: pytest.CaptureFixture[str], toy: str, form: str, schema: str) -> None:
+    assert run(["check", toy, "leak=true", "--trace-format", form]) == 1
+    out = capsys.readouterr()
+    told = json.loads((files("gangproof") / "schemas" / f"{schema}.json").read_text())
+    whole = json.loads(out.out)
+    jsonschema.validate(whole, told, cls=jsonschema.Draft202012Validator)
+    assert len(whole["trace" if form == "json" else "states"]) == 3
+    assert out.err.startswith("VIOLATED: slots_suffice")
+
+
+def test_a_trace_in_a_file(capsys: pytest.CaptureFixture[str], toy: str, tmp_path: Path) -> None:
+    file = tmp_path / "trace.mmd"
+    assert run(["check", toy, "leak=true", "--trace-format", "mermaid", "--trace", str(file)]) == 1
+    assert "VIOLATED: slots_suffice" in capsys.readouterr().out
+    assert "sequenceDiagram" in file.read_text()
+    assert run(["check", toy, "leak=true", "--trace", str(file), "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["trace_note"] is None
+    assert file.read_text().startswith("step  action")
+    file.unlink()
+    assert run(["check", toy, "--trace", str(file)]) == 0
+    assert "nothing is violated" in capsys.readouterr().err
+    assert not file.exists()
+
+
+def test_explain_a_state_and_an_action_there(capsys: pytest.CaptureFixture[str], toy: str) -> None:
+    status, parsed, _ = answer(
+        capsys,
+        "explain",
+        toy,
+        "jobs=3",
+        "slots=2",
+        "--state",
+        "running[job1] and running[job2]",
+        "--action",
+        "start(job3)",
+    )
+    assert status == 0
+    assert parsed["state"]["verdict"] == "reached"
+    assert [row["action"] for row in parsed["state"]["trace"]] == [None, "start", "start"]
+    asked = parsed["action"]
+    assert (asked["call"], asked["enabled"], asked["place"]) == ("start(job3)", False, "after step 2 of the run")
+    assert [g["holds"] for g in asked["guards"]] == [True, False]
+    assert asked["guards"][1]["compared"] == "2 < 2"
+    status, parsed, _ = answer(
+        capsys, "explain", toy, "leak=true", "--property", "slots_suffice", "--step", "1", "--action", "start(job2)"
+    )
+    assert (status, parsed["state"], parsed["action"]["enabled"]) == (0, None, True)
+    assert parsed["action"]["changes"] == {"running[job2]": {"from": False, "to": True}}
+    status, parsed, _ = answer(capsys, "explain", toy, "--action", "stop(job1)")
+    assert (status, parsed["action"]["place"], parsed["action"]["enabled"]) == (0, "in the initial state", False)
+
+
+def test_explain_what_is_out_of_reach_and_what_is_unknown(capsys: pytest.CaptureFixture[str], toy: str) -> None:
+    both = "all(running[j] for j in Job)"
+    status, parsed, _ = answer(capsys, "explain", toy, "--state", both, "--action", "stop(job1)")
+    assert (status, parsed["state"]["verdict"], parsed["action"]) == (4, "unreachable", None)
+    assert parsed["state"]["how"] == "unreachable, in no state of all 3 states"
+    status, parsed, _ = answer(capsys, "explain", toy, "--state", both, "--max-states", "2")
+    assert (status, parsed["state"]["verdict"]) == (3, "unknown")
+
+
+def test_explain_as_text_fits_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["--property", "no_starving_gangs", "--action", "allocate_placeholder(app1, node1)"]
+    assert run(["explain", "yunikorn", "queues=two_leaves", *asked]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "is NOT enabled after step 6" in lines[0]
+    assert "         5 <= 4 is false" in lines
+    assert max(map(len, lines)) <= 80
+    assert run(["explain", "gang", "--state", "state[app1] == KILLED"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "REACHED after 3 steps: state[app1] == KILLED"
+    assert max(map(len, lines)) <= 80
+
+
+def test_export_the_life_cycle(capsys: pytest.CaptureFixture[str], toy: str, tmp_path: Path) -> None:
+    assert run(["export", "gang", "--to", "mermaid"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["---", 'title: "state[app1]"']
+    assert "  g0n0 --> g0n1 : submit" in lines
+    file = tmp_path / "gang.dot"
+    assert run(["export", toy, "--to", "dot", "--project", "running[job1]", "--loops", "-o", str(file)]) == 0
+    assert capsys.readouterr().out == f"3 states and 4 steps are in {file}.\n"
+    assert 'g0n0 -> g0n0 [label="start\\nstop"];' in file.read_text()
+
+
+def test_check_with_mutants(capsys: pytest.CaptureFixture[str], toy: str) -> None:
+    status, parsed, _ = answer(capsys, "check", toy)
+    assert (status, parsed["vacuity"]) == (0, None)
+    status, parsed, _ = answer(capsys, "check", toy, "--vacuity")
+    assert (status, parsed["verdict"], parsed["vacuity"]["unbroken"]) == (0, "holds", [])
+    assert {b["property"] for b in parsed["vacuity"]["broken"]} == {"slots_suffice", "deadlock_free"}
+    # With a slot for each job nothing can break the claim.
+    status, parsed, _ = answer(capsys, "check", toy, "slots=2", "--vacuity")
+    assert (status, parsed["verdict"], parsed["vacuity"]["unbroken"]) == (4, "vacuous", ["slots_suffice"])
+    assert run(["check", toy, "slots=2", "--vacuity"]) == 4
+    text = capsys.readouterr().out
+    assert "VACUOUS: says nothing: slots_suffice." in text
+    assert "No mutant of any action breaks: slots_suffice." in text
+    assert max(len(line) for line in text.splitlines() if "/" not in line) <= 80
+    status, parsed, _ = answer(capsys, "check", toy, "--vacuity", "--time-limit", "0.000001")
+    assert (status, parsed["verdict"]) == (3, "unknown")
+
+
+def test_coverage_of_a_spec_that_does_little(capsys: pytest.CaptureFixture[str], toy: str) -> None:
+    status, parsed, _ = answer(capsys, "check", toy, "jobs=1", "slots=0")
+    assert status == 1
+    coverage = parsed["coverage"]
+    assert [b["action"] for b in coverage["blocked"]] == ["start", "stop"]
+    assert [b["never_together"] for b in coverage["blocked"]] == [[[1]], [[0]]]
+    assert coverage["values"][0]["never"] == ["true"]
+    assert run(["check", toy, "jobs=1", "slots=0"]) == 1
+    text = capsys.readouterr().out
+    assert "start never fired, in 1 state." in text
+    assert "Never true: running[j]." in text
+    assert "Values never taken: running = true." in text
+
+
+def test_simulate_never_says_that_it_holds(capsys: pytest.CaptureFixture[str]) -> None:
+    status, parsed, _ = answer(capsys, "simulate", "gang", "--walks", "600", "--seed", "3")
+    assert (status, parsed["verdict"], parsed["seed"], parsed["walks"], parsed["stopped"]) == (
+        3,
+        "unknown",
+        3,
+        600,
+        None,
+    )
+    assert (parsed["distinct_states"], parsed["distinct_states_exact"]) == (144, True)
+    assert {p["verdict"] for p in parsed["properties"] if p["kind"] != "sometimes"} == {"unknown"}
+    assert sum(parsed["actions"].values()) == parsed["steps"]
+    again = answer(capsys, "simulate", "gang", "--walks", "600", "--seed", "3")[1]
+    for each in (parsed, again):
+        del each["seconds"], each["compile_seconds"]
+    assert again == parsed
+
+
+def test_simulate_finds_a_violation(capsys: pytest.CaptureFixture[str], toy: str) -> None:
+    status, parsed, _ = answer(capsys, "simulate", toy, "leak=true", "--steps", "9")
+    assert (status, parsed["verdict"], parsed["trace_property"]) == (1, "violated", "slots_suffice")
+    assert [row["action"] for row in parsed["trace"]] == [None, "start", "start"]
+
+
+def test_simulate_as_text_fits_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["simulate", "yunikorn", "queues=two_leaves"]) == 1
+    text = capsys.readouterr().out
+    assert max(map(len, text.splitlines())) <= 80
+    assert "there may be a shorter one" in text
+    assert "walks cannot judge it" in text
+    assert run(["simulate", "gang", "--walks", "1", "--property", "every_app_finishes"]) == 3
+    assert "no violation in 1 walk, seed 0" in capsys.readouterr().out.replace("\n  ", " ")
+
+
+def test_the_property_that_is_asked_for_has_its_trace_in_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", "gang", "--property", "every_app_finishes", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["trace_property"] == "every_app_finishes"
+    assert answer["trace"]
+    assert run(["simulate", "gang", "--walks", "3", "--property", "node_capacity", "--json"]) == 3
+    assert json.loads(capsys.readouterr().out)["trace_property"] is None
+
+
+def test_explaining_at_a_property_whose_budget_ran_out_is_unknown(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["explain", "yunikorn", "queues=two_leaves", "--property", "no_starving_gangs"]
+    asked += ["--action", "submit(app1)", "--max-states", "10"]
+    assert run(asked) == 3
+    assert capsys.readouterr().out.startswith("UNKNOWN: no_starving_gangs: state budget of 10 ran out")
+    assert run([*asked, "--json"]) == 3
+    answer = json.loads(capsys.readouterr().out)
+    jsonschema.validate(answer, json.loads((files("gangproof") / "schemas" / "explain.json").read_text()))
+    assert answer["state"]["verdict"] == "unknown"
+
+
+@pytest.mark.parametrize(
+    "asked", [["export", "gang", "--to", "dot", "--project", "{}"], ["explain", "gang", "--state", "{} > 1"]]
+)
+def test_a_question_that_may_leave_64_bits_is_refused(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    product = "placeholders[app1, node1] * 4000000000 * 4000000000"
+    assert run([each.format(product) for each in asked]) == 2
+    error = capsys.readouterr().err
+    assert "leaves 64 bits" in error
+    assert "query.py" not in error
+
+
+def test_a_built_machine_takes_the_options_of_the_explorer() -> None:
+    machine = gangproof.machine("gang", apps=3)
+    assert gangproof.check(machine, max_states=10).outcome.exit_status == 3
+    reduced, whole = gangproof.check(machine, symmetry=True), gangproof.check(machine)
+    assert reduced.coverage.distinct_states < whole.coverage.distinct_states
+    assert gangproof.simulate(machine, walks=2, steps=3).steps == 3
+
+
+def test_a_violating_step_whose_target_was_dropped(tmp_path: Path) -> None:
+    """The budget ends just where the step goes: its end is no state that was kept."""
+    spec = tmp_path / "steps.py"
+    spec.write_text(
+        "from model.language import Expr, Machine, after\n\n\n"
+        "def steps() -> Machine:\n"
+        "    m = Machine('steps')\n"
+        "    x = m.scalar('x', range(100), init=0)\n\n"
+        "    @m.action\n"
+        "    def up() -> None:\n"
+        "        x.next = (x + 1) % 100\n\n"
+        "    @m.step\n"
+        "    def not_fifty() -> Expr:\n"
+        "        return after(x) != 50\n\n"
+        "    return m\n"
+    )
+    for states in (49, 50, 51):
+        assert run(["check", f"{spec}:steps", "--max-states", str(states)]) == (3 if states < 50 else 1)
+
+
+@pytest.mark.parametrize(
+    ("trace", "words"),
+    [
+        ("missing/trace.txt", "its directory does not exist"),
+        (".", "is a directory"),
+        ("spec.py", "would be overwritten"),
+    ],
+)
+def test_a_trace_file_is_looked_at_before_the_search(
+    trace: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = tmp_path / "spec.py"
+    text = (Path(__file__).parents[2] / "specs" / "gang" / "machine.py").read_text()
+    spec.write_text(text)
+    assert run(["check", f"{spec}:gang", "--trace", str(tmp_path / trace)]) == 2
+    said = capsys.readouterr()
+    assert words in " ".join(said.err.split())
+    assert said.out == ""
+    assert spec.read_text() == text
