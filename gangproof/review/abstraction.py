@@ -118,15 +118,22 @@ def _shown(values: tuple[int, ...]) -> str:
 def _scale(asks: list[int], limit: int) -> tuple[tuple[int, ...], int, bool]:
     """Small sizes and a quota for which the same sets of gangs fit together; and whether all ratios are exact.
 
-    Three units for the largest gang are tried first: with fewer, two gangs cannot starve each other by halves.
+    Exact ratios are taken where few units allow them: rounding keeps which gangs fit, but not whether one still fits
+    beside a part of another. Otherwise three units for the largest gang: with fewer, two gangs cannot starve each other
+    by halves.
     """
     largest = max(max(asks), 1)
-    for most in (3, 4, 2, 1):
+    rounded: list[tuple[tuple[int, ...], int, bool]] = []
+    for most in (3, MOST_UNITS, 2, 1):
         sizes = tuple(max(1, -(-ask * most // largest)) for ask in asks)
         quota = _quota(asks, limit, sizes)
-        if quota is not None and most <= MOST_UNITS:
+        if quota is not None:
             exact = all(Fraction(s, most) == Fraction(a, largest) for s, a in zip(sizes, asks, strict=True))
-            return sizes, quota, exact and Fraction(quota, most) == Fraction(limit, largest)
+            if exact and Fraction(quota, most) == Fraction(limit, largest):
+                return sizes, quota, True
+            rounded.append((sizes, quota, False))
+    if rounded:
+        return rounded[0]
     sizes = tuple(max(1, -(-ask * 3 // largest)) for ask in asks)
     return sizes, max(1, limit * 3 // largest), False
 

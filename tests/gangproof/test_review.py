@@ -189,6 +189,19 @@ def test_a_timeout_that_no_violation_explains_is_a_caution() -> None:
     assert f"Caution: {caution}" in render(review)
 
 
+def test_two_gangs_that_starve_each_other_only_in_their_own_proportions() -> None:
+    """Three and four members under a quota of five: the second gang fits beside one member of the first."""
+    assert _scale([600, 800], 1000) == ((3, 4), 5, True)
+    leaves = tuple(Queue(f"root.batch.{x}") for x in "ab")
+    parent = Queue("root.batch", maximum=Resources(vcore=1000), children=leaves)
+    apps = (app("one", 3, 0, "root.batch.a", vcore=200), app("two", 4, 1, "root.batch.b", vcore=200))
+    both = cluster(queues=QueueTree(Queue("root", children=(parent,))), applications=apps)
+    review = build(both, "both", [], [], "yunikorn", Budget())
+    (check,) = review.checks
+    assert check.verdict["no_starving_gangs"].outcome is Outcome.VIOLATED
+    assert review.cautions == ()
+
+
 @settings(max_examples=60)
 @given(st.lists(st.integers(1, 64), min_size=1, max_size=3), st.integers(1, 200))
 def test_the_scale_keeps_which_gangs_fit_together(asks: list[int], limit: int) -> None:
