@@ -1,13 +1,14 @@
 """What a system's ``mutants.py`` lists: faults, each with the property that must be violated.
 
 A property that no mutant breaks may be true because it says nothing. The tests run every mutant; `gangproof mutants`
-shows them.
+runs and shows them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from model.language import Machine
@@ -18,16 +19,22 @@ from model.language.mutation import Edit, mutated
 class Mutant:
     """A spec with a fault.
 
-    ``source`` is where the fault comes from: the rule it breaks, or a real fault's number. ``violated`` is the
-    property that tells it, ``parameters`` the scope in which the spec without the fault holds and the fault shows.
+    ``source`` is where the fault comes from: the rule it breaks, or the root cause of a real report. ``violated`` is
+    the property that tells it, ``parameters`` the scope in which the spec without the fault holds and the fault shows.
+    ``consequences`` are the other properties that it breaks there. ``report`` is the id that the project's tracker has
+    for a fault that people really met. A fault that the spec knows as a variant of itself is ``changed`` parameters
+    instead of edits.
     """
 
     name: str
     source: str
     violated: str
     build: Callable[..., Machine]
-    edits: tuple[Edit, ...]
+    edits: tuple[Edit, ...] = ()
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    consequences: tuple[str, ...] = ()
+    report: str = ""
+    changed: Mapping[str, Any] = field(default_factory=dict)
 
     def base(self) -> Machine:
         """The spec without the fault."""
@@ -35,9 +42,15 @@ class Mutant:
 
     def make(self) -> Machine:
         """The spec with the fault."""
-        return mutated(self.base, *self.edits)
+        return mutated(partial(self.build, **{**self.parameters, **self.changed}), *self.edits)
+
+    @property
+    def lines(self) -> int:
+        """How many lines of the spec, or values of parameters, are changed."""
+        return sum(edit.lines for edit in self.edits) + len(self.changed)
 
     @property
     def what(self) -> str:
         """The fault in words."""
-        return "; ".join(edit.what for edit in self.edits)
+        variants = [f"{name}={getattr(value, 'value', value)}" for name, value in self.changed.items()]
+        return "; ".join([*(edit.what for edit in self.edits), *variants])

@@ -10,17 +10,18 @@ from collections.abc import Sequence
 from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, Any, cast
 
+from model.language.data.base import Handle
 from model.language.errors import Location, SpecError, definition, user_frame, where
 from model.language.expressions import Const, Expr, Lookup, Op, Quantified, Read, Symbol, lift
 from model.language.properties import BUILT_IN
 from model.language.sorts import Sort, is_sort
 from model.language.tracing import closed
 from model.language.types import BOOL, LARGEST, SortType, describe_domain, domain_type
+from model.language.variables import Table, VariableBase
 from model.language.walking import free_symbols, levels, walk
 
 if TYPE_CHECKING:
     from model.language.machine import Action, Machine
-    from model.language.variables import VariableBase
 
 MOST_ELEMENTS = 1_000
 MOST_CELLS = 10_000
@@ -61,6 +62,13 @@ def is_function(body: object, use: str) -> FunctionType:
         message = f"{body.__name__}: the body of {use} is an ordinary function, without yield and async"
         raise SpecError(message, definition(body.__code__))
     return body
+
+
+def handles(machine: Machine, frame: FrameType) -> set[str]:
+    """The names by which ``frame``'s user, or the machine, knows variables and what is made of them."""
+    caller = user_frame(frame).f_locals
+    known = {name for name, value in caller.items() if isinstance(value, (VariableBase, Table, Handle))}
+    return known | {v.name for v in machine.variables}
 
 
 def parameters(

@@ -10,17 +10,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, overload
 
 from model.language import checks, enabling, liveness
-from model.language.data.base import Handle
 from model.language.data.declarations import DataDeclarations
-from model.language.errors import Location, SpecError, definition, user_frame, where
+from model.language.errors import Location, SpecError, definition, where
 from model.language.expressions import Expr, Symbol
 from model.language.fairness import Fairness
-from model.language.mutation import edited
+from model.language.mutation import beside, edited, written
 from model.language.properties import Property, PropertyKind, premises
 from model.language.sorts import Sort, is_sort
 from model.language.tracing import Guard, Kind, Recording, Update, closed, record
 from model.language.traps import check_code
-from model.language.types import LARGEST, Domain, EnumType, SortType, Type, describe_domain, domain_type
+from model.language.types import LARGEST, Domain, EnumType, SortType, describe_domain, domain_type
 from model.language.variables import Initial, OneOf, Scalar, Table, Value, Variable, VariableBase
 from model.language.walking import conjunction
 
@@ -28,6 +27,7 @@ T = TypeVar("T")
 U = TypeVar("U")
 V = TypeVar("V")
 F = TypeVar("F", bound=Callable[..., Any])
+H = TypeVar("H")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +91,7 @@ class Machine(DataDeclarations):
     properties: list[Property] = field(default_factory=list, init=False)
     terminals: list[Property] = field(default_factory=list, init=False)
     initial_constraints: list[Property] = field(default_factory=list, init=False)
+    _attached: dict[type, object] = field(default_factory=dict, init=False)
     _groups: list[str] = field(default_factory=list, init=False)
     _actions_fixed_at: Location | None = field(default=None, init=False)
 
@@ -120,6 +121,17 @@ class Machine(DataDeclarations):
         if symmetric and ordered:
             raise SpecError(f"{sort.__name__}: an ordered sort is not symmetric", where())
         self.sorts[sort] = SortDeclaration(sort, checks.element_names(sort, size, names), symmetric, ordered, where())
+
+    def attach(self, words: object) -> None:
+        """Keep the object in which a spec has its variables, and what it says of them, for `attached`."""
+        self._attached[type(words)] = words
+
+    def attached(self, kind: type[H]) -> H:
+        """The object of class ``kind`` that was attached: mutants speak of a spec's variables by it."""
+        found = self._attached.get(kind)
+        if not isinstance(found, kind):
+            raise SpecError(f"{self.name} has no {kind.__name__} attached", where())
+        return found
 
     def rename(self, sort: type[Sort], names: Sequence[str]) -> None:
         """Give the elements of ``sort`` the names that people know them by; one for each, all different."""
@@ -224,14 +236,17 @@ class Machine(DataDeclarations):
 
     def action(self, body: F) -> F:
         """Declare an action: parameters are annotated with sorts; the body calls ``require`` and writes variables."""
-        function = checks.is_function(body, "an action")
+        name = checks.is_function(body, "an action").__name__
+        declared = written(self, name, body)
+        function = checks.is_function(declared, "an action")
         at = definition(function.__code__)
-        self._check_new_action(body.__name__, at)
+        self._check_new_action(name, at)
         parameters = checks.parameters(self, function, sys._getframe(1), at)
-        caller = user_frame(sys._getframe(1)).f_locals
-        handles = {name for name, value in caller.items() if isinstance(value, (VariableBase, Table, Handle))}
-        check_code(function, handles | {v.name for v in self.variables})
-        self._add_action(body.__name__, parameters, body, at)
+        check_code(function, checks.handles(self, sys._getframe(1)))
+        action = self._add_action(name, parameters, declared, at)
+        body.__gangproof_action__ = action  # type: ignore[attr-defined]
+        for other in beside(self, name):
+            self.action(other)
         return body
 
     def _check_new_action(self, name: str, at: Location) -> None:
@@ -242,7 +257,7 @@ class Machine(DataDeclarations):
             before = self._actions_fixed_at
             raise SpecError(f"action {name} comes after {before}, which speaks of all actions; declare it before", at)
 
-    def _add_action(self, name: str, parameters: tuple[Symbol, ...], body: Callable[..., Any], at: Location) -> None:
+    def _add_action(self, name: str, parameters: tuple[Symbol, ...], body: Callable[..., Any], at: Location) -> Action:
         recorded, result = record(name, Kind.ACTION, body, parameters)
         if result is not None:
             raise SpecError(f"action {name} returns {result!r}; an action returns nothing", at)
@@ -252,7 +267,7 @@ class Machine(DataDeclarations):
         action = edited(Action(name, doc, parameters, choices, tuple(recorded.guards), tuple(recorded.updates), at))
         checks.check_action(self, action)
         self.actions.append(action)
-        body.__gangproof_action__ = action  # type: ignore[attr-defined]
+        return action
 
     def _property(self, kind: PropertyKind, body: Callable[[], Any], into: list[Property]) -> None:
         function, at = checks.property_function(self, body)
@@ -355,8 +370,7 @@ class Machine(DataDeclarations):
         """The raw values of ``domain`` in this machine: ints themselves, positions of members and elements, 0 and 1."""
         if isinstance(domain, range):
             return domain
-        kind: Type = domain_type(domain)
-        if isinstance(kind, SortType):
+        if isinstance(kind := domain_type(domain), SortType):
             return range(self.sorts[kind.sort].size)
         return range(len(kind.members)) if isinstance(kind, EnumType) else range(2)
 

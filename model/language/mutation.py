@@ -4,10 +4,17 @@ An edit is named by the action and by the guard or the variable that it touches,
 whatever else speaks of the action (``enabled``, ``any_enabled``) speaks of the edited one.
 
     mutated(lambda: gang(apps=4), without_guard("allocate", "< 7"))
+
+What takes more than that is written like an action, by a function of the machine: instead of the action
+(`rewritten`), or as one more beside it (`with_action`); both together split a step. Such a function finds the spec's
+variables by `Machine.attached`.
 """
 
 from __future__ import annotations
 
+import ast
+import inspect
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -21,13 +28,32 @@ if TYPE_CHECKING:
     from model.language.machine import Action, Machine
 
 
+Body = Callable[..., None]
+Write = Callable[["Machine"], Body]
+"""Makes the function that declares an action."""
+
+
+def _unchanged(action: Action) -> Action:
+    return action
+
+
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A change of one action. ``what`` says it in words: "allocate without (total < 7)"."""
+    """A change of one action. ``what`` says it in words: "allocate without (total < 7)".
+
+    ``instead`` writes the action anew, ``beside`` writes one more; ``change`` edits what was written.
+    """
 
     action: str
     what: str
-    change: Callable[[Action], Action]
+    change: Callable[[Action], Action] = _unchanged
+    instead: Write | None = None
+    beside: Write | None = None
+
+    @property
+    def lines(self) -> int:
+        """Lines of a spec that it changes: statements of the functions it brings along, or one."""
+        return sum(_lines(write) for write in (self.instead, self.beside) if write) or 1
 
 
 class _Open:
@@ -45,6 +71,19 @@ def edited(action: Action) -> Action:
             action = edit.change(action)
             _OPEN.made.append(edit)
     return action
+
+
+def written(machine: Machine, name: str, body: Body) -> Body:
+    """The function that declares action ``name``: ``body``, or what an edit has in its place."""
+    for edit in _OPEN.edits:
+        if edit.action == name and edit.instead is not None:
+            return edit.instead(machine)
+    return body
+
+
+def beside(machine: Machine, name: str) -> list[Body]:
+    """The functions of the actions that edits declare after action ``name``."""
+    return [e.beside(machine) for e in _OPEN.edits if e.action == name and e.beside is not None]
 
 
 def mutated(build: Callable[[], Machine], *edits: Edit) -> Machine:
@@ -108,6 +147,16 @@ def with_update(action: str, variable: str, by: Callable[[Expr], Operand]) -> Ed
     return Edit(action, f"{action} writes another value to {variable}", change)
 
 
+def rewritten(action: str, write: Write, what: str) -> Edit:
+    """The action as the function that ``write`` returns declares it; ``what`` is the difference in words."""
+    return Edit(action, what, instead=write)
+
+
+def with_action(after: str, write: Write, what: str) -> Edit:
+    """One more action, declared after action ``after`` by the function that ``write`` returns."""
+    return Edit(after, what, beside=write)
+
+
 def disabled(action: str) -> Edit:
     """The action never fires."""
 
@@ -115,6 +164,20 @@ def disabled(action: str) -> Edit:
         return replace(old, guards=(*old.guards, Guard(Const(False), old.at)))
 
     return Edit(action, f"{action} never fires", change)
+
+
+def _lines(write: Write) -> int:
+    """Lines of the functions inside ``write``, without their docstrings, blank lines and comments."""
+    source = ast.parse(textwrap.dedent(inspect.getsource(write)))
+    inner = [n for n in ast.walk(source) if isinstance(n, ast.FunctionDef)][1:]
+    said = {
+        line
+        for function in inner
+        for n in ast.walk(function)
+        if isinstance(n, ast.stmt) and not (isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant))
+        for line in range(n.lineno, (n.end_lineno or n.lineno) + 1 if not hasattr(n, "body") else n.lineno + 1)
+    }
+    return len(said)
 
 
 def _guard(action: Action, text: str) -> Guard:

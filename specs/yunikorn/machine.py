@@ -51,6 +51,7 @@ def yunikorn(
     checked = scope(apps, size, nodes, capacity, quota, leaf_quota, queues)
     m = Machine("yunikorn", doc="YuniKorn gang scheduling, as the design document of 2020/21 has it")
     s = State(m, checked)
+    m.attach(s)
     declare_ends(m, s)
     if policy is Policy.FAIR and reject_fair:
         _refuse_gangs(m, s)

@@ -3,13 +3,23 @@ holds."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 import pytest
 
 from model.explore import explore
 from model.language import Expr, Machine, PropertyKind, Sort, SpecError, all_, implies, require
-from model.language.mutation import disabled, mutated, with_guard, with_update, without_guard, without_update
+from model.language.mutation import (
+    disabled,
+    mutated,
+    rewritten,
+    with_action,
+    with_guard,
+    with_update,
+    without_guard,
+    without_update,
+)
 from model.semantics import Semantics
 from model.verdict import Outcome, Verdict
 from specs.gang import gang
@@ -77,11 +87,20 @@ class Thing(Sort):
     """A thing."""
 
 
+class Lamp:
+    """The variables of a switch."""
+
+    def __init__(self, m: Machine) -> None:
+        self.on = m.variable("on", Thing, bool, init=False)
+
+
 def switch() -> Machine:
     """One action, and properties that speak of its guard."""
     m = Machine("switch")
     m.sort(Thing, 2)
-    on = m.variable("on", Thing, bool, init=False)
+    lamp = Lamp(m)
+    m.attach(lamp)
+    on = lamp.on
 
     @m.action
     def turn_on(t: Thing) -> None:
@@ -101,6 +120,46 @@ def switch() -> Machine:
         return all_(on[t] for t in Thing)
 
     return m
+
+
+def replay(m: Machine) -> Callable[[Thing], None]:
+    """What a lamp that goes off again does."""
+    lamp = m.attached(Lamp)
+
+    def turn_on(t: Thing) -> None:
+        """Off again."""
+        # any lamp
+        lamp.on[t] = ~lamp.on[t]
+
+    return turn_on
+
+
+def turning_off(m: Machine) -> Callable[[Thing], None]:
+    """One more action of a switch."""
+    lamp = m.attached(Lamp)
+
+    def turn_off(t: Thing) -> None:
+        require(lamp.on[t])
+        lamp.on[t] = False
+
+    return turn_off
+
+
+def test_an_action_written_anew_and_one_more() -> None:
+    anew, more = rewritten("turn_on", replay, "goes off again"), with_action("turn_on", turning_off, "can go off")
+    machine = mutated(switch, anew, more)
+    assert [a.name for a in machine.actions] == ["turn_on", "turn_off"]
+    # what speaks of the action speaks of the new one, which is enabled everywhere
+    assert explore(machine)["off_can_be_turned_on"].outcome is Outcome.HOLDS
+    assert explore(machine).coverage.transitions == 4 * 2 + 4
+    assert [a.name for a in switch().actions] == ["turn_on"]
+    assert (anew.lines, more.lines) == (2, 3)
+    assert Mutant("x", "a reason to be", "p", switch, (anew, more, disabled("turn_on"))).lines == 6
+
+
+def test_nothing_of_that_class_is_attached() -> None:
+    with pytest.raises(SpecError, match="switch has no Machine attached"):
+        switch().attached(Machine)
 
 
 def test_an_edit_is_seen_by_what_speaks_of_the_action() -> None:
@@ -143,3 +202,9 @@ def test_mutants_do_not_nest() -> None:
 def test_a_mutant_tells_its_fault_in_words() -> None:
     mutant = Mutant("x", "a reason to be", "p", gang, (disabled("submit"), without_update("replace", "reals")))
     assert mutant.what == "submit never fires; replace does not write reals"
+
+
+def test_a_mutant_may_be_a_variant_of_the_spec() -> None:
+    mutant = Mutant("x", "a reason to be", "p", gang, parameters={"apps": 2, "quota": 2}, changed={"quota": 3})
+    assert (size_of(mutant.base()), size_of(mutant.make())) == (size_of(gang(quota=2)), 144)
+    assert (mutant.what, mutant.lines) == ("quota=3", 1)

@@ -29,6 +29,10 @@ from model.explore.search.spill import Spill
 # States of a batch, and the least that are worth a second thread; fewer if each successor's arrangements are tried.
 _CHUNK = 1 << 14
 _ALONE = 1 << 11
+# Of a large level the eighth part, but at most so many times the usual batch: threads start and meet less often, and a
+# trace, which expands one batch again for each of its steps, still takes no more than a small part of the search.
+_PARTS = 8
+_TIMES = 8
 _ROOM = 1 << 10
 # More than one round can fill.
 _FIRST_BITS = 13
@@ -276,8 +280,10 @@ class Search:
         if self.growth.final:
             self.growth.update()
         ends, expanded = self.starts[-1], self.parents[-1]
+        level = sum(ends) - sum(self.starts[-2])
+        batch = max(self._chunk, min(level // _PARTS, self._chunk * _TIMES)) // len(self.shards)
         for shard, end, first in zip(self.shards, ends, expanded, strict=True):
-            shard.block.words[c.END] = min(end, first + self._chunk // len(self.shards))
+            shard.block.words[c.END] = min(end, first + batch)
             shard.block.words[c.EXPAND] = self.native.expand_address
         if self._saving is not None and not self._warned and (self.growth.final or self.growth.tight):
             self._warned = True
