@@ -16,6 +16,7 @@ from typing import Any
 
 from model.explore import explore
 from model.language import PropertyKind
+from model.trace import Trace
 from model.verdict import Outcome, Verdict
 from specs.mutant import Mutant
 from specs.registry import mutants
@@ -31,7 +32,7 @@ class Fate(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One mutant and what the explorer found. ``steps`` of the shortest trace, none where the property has no trace.
+    """One mutant and what the explorer found. ``trace`` is the shortest; what is never reached has none.
 
     ``verdict`` is that of the named property with the fault, ``also`` what breaks besides it; ``because`` says why the
     mutant is not caught. ``states`` and ``seconds`` are of the faulty spec, all in.
@@ -48,9 +49,14 @@ class Trial:
     verdict: Outcome
     fate: Fate
     because: str
-    steps: int | None
+    trace: Trace | None
     states: int
     seconds: float
+
+    @property
+    def steps(self) -> int | None:
+        """Length of the trace."""
+        return None if self.trace is None else len(self.trace)
 
     def to_json(self) -> dict[str, Any]:
         """An entry of ``gangproof mutants --json``."""
@@ -101,7 +107,7 @@ def tried(spec: str, mutant: Mutant, base: Verdict, time_limit: float | None = N
         told.outcome,
         fate,
         because,
-        None if told.trace is None else len(told.trace),
+        told.trace,
         verdict.coverage.distinct_states,
         seconds,
     )
