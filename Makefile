@@ -5,6 +5,7 @@
 #   make mutants    every mutant of every spec: each must break the property that it names
 #   make bench      the speed benchmark
 #   make bench-explore  the explorer against Spin and TLC (TLC_JAR=tla2tools.jar), as ratios
+#   make bench-specs    what a check of each shipped spec costs
 #   make lint       ruff and mypy
 
 SHELL    := /bin/bash
@@ -19,7 +20,7 @@ WORKERS  ?= 2
 PYTHON ?= $(shell for p in python3.11 python3 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
-.PHONY: help venv review test test-slow mutants bench bench-explore lint format clean
+.PHONY: help venv review test test-slow mutants bench bench-explore bench-specs lint format clean
 .DELETE_ON_ERROR:
 
 help:
@@ -61,6 +62,9 @@ bench: $(READY)
 
 bench-explore: $(READY)
 	$(BIN)/python bench/explore.py
+
+bench-specs: $(READY)
+	$(BIN)/python bench/specs.py
 
 lint: $(READY)
 	$(BIN)/ruff check .
