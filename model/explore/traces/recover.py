@@ -15,7 +15,9 @@ from model.explore.search.initial import initial_batches
 from model.explore.search.search import Found, Occurrence, Search
 from model.explore.search.shard import instances_of, rows_of
 from model.explore.symmetry.lift import Lift, Run
-from model.explore.traces.simplest import MOST_STATES, SimpleRun, Simplest
+from model.explore.traces.endings import Endings
+from model.explore.traces.simplest import MOST_STATES, Level, SimpleRun, Simplest
+from model.explore.traces.steps import Steps
 from model.semantics import Fault, Semantics, State
 from model.trace import Step, Trace, named_state
 
@@ -53,6 +55,13 @@ class Recovery:
             return *self._ending(self.path(at.state), at), note
         end = Occurrence(found.path[-1][0], found.last)
         return *self._ending(found.path, end), found.note
+
+    def simple_way(self, steps: Steps, levels: Sequence[Level], states: int, endings: Endings) -> SimpleRun | str:
+        """One of the runs through ``levels``, which have so many ``states``, that changes few cells; or why none is
+        looked for."""
+        if not self._most_states:
+            return "none was asked for"
+        return self._simplest.run_along(steps, levels, states, endings)
 
     @functools.cached_property
     def _simplest(self) -> Simplest:
