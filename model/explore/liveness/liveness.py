@@ -76,6 +76,7 @@ class Liveness:
             return PropertyVerdict(p.name, p.kind.value, Outcome.UNKNOWN, how)
 
     def _verdict(self, p: Property) -> PropertyVerdict:
+        self._budget.check_time()
         if self._core is None:
             self._core = Core(self._steps, self._search.transitions, self._demanded, self._budget)
         number = self._properties.index(p)
@@ -113,6 +114,7 @@ class Liveness:
         budget.take(2 * inside.nbytes + 3 * count)
         every = np.uint64((1 << k) - 1)
         for first, words in self._steps.word_of(self._search.native.predicates_of(nodes)):
+            budget.check_time()
             inside[first : first + len(words)] = ~words & every
             starts[first : first + len(words)] = (words >> np.uint64(k)) & every
         if claims[0].trigger is None:
@@ -139,7 +141,7 @@ class Liveness:
         if not len(ends):
             loops = loops_of(parts, region.found, budget)
             ends = np.array(sorted(loops), np.int64)
-        path, note = simple_way(self._search, self._recovery, region, ends)
+        path, note = simple_way(self._search, self._recovery, region, ends, at_start=claim.trigger is None)
         stem = len(path) - 1
         if loops is not None:
             end = path[-1][0]

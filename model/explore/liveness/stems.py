@@ -16,7 +16,7 @@ from model.explore.liveness.region import Region
 from model.explore.search.search import Found, Search
 from model.explore.traces.endings import Endings
 from model.explore.traces.recover import Recovery
-from model.explore.traces.simplest import FAR
+from model.explore.traces.simplest import FAR, SimpleRun
 from model.explore.traces.steps import Batch, Numbers, Steps
 
 Path = list[tuple[Found, int | None]]
@@ -68,19 +68,23 @@ class _Staged(Steps):
             yield Batch(batch.states + self.count, batch.rows, batch.targets + self.count, batch.instances)
 
 
-def simple_way(search: Search, recovery: Recovery, region: Region, ends: Numbers) -> tuple[Path, str | None]:
-    """A shortest run to one of ``ends``, of the wanted states of ``region``, and what it is not, if it is not one
-    that changes the fewest cells."""
+def simple_way(
+    search: Search, recovery: Recovery, region: Region, ends: Numbers, *, at_start: bool
+) -> tuple[Path, str | None]:
+    """A shortest run to one of ``ends``, of the wanted states of ``region``, and why it is not one that changes the
+    fewest cells, if it is none. ``at_start``: the claim starts in initial states only."""
     depth = len(region.levels) - 1
-    starts = [d for d in range(min(depth, search.depth) + 1) if region.starts_at(d)]
-    steps = _Staged(search, region, max(starts))
-    numbers = [steps.at_depth(d) for d in range(depth + 1)]
-    levels = [_Level(each) for each in numbers]
-    states = sum(map(len, numbers[:-1]))
-    found = recovery.simple_way(steps, levels, states, Endings(depth, ends + steps.count))
+    states = sum(map(len, region.levels[:-1])) + (0 if at_start else sum(search.starts[min(depth, search.depth)]))
+    found: SimpleRun | str | None = recovery.refusal(states, depth)
+    if found is None:
+        last = 0 if at_start else max(d for d in range(min(depth, search.depth) + 1) if region.starts_at(d))
+        steps = _Staged(search, region, last)
+        levels = [_Level(steps.at_depth(d)) for d in range(depth + 1)]
+        found = recovery.simple_way(steps, levels, Endings(depth, ends + steps.count))
     if isinstance(found, str):
         start, way = region.way_to(int(ends[0]))
-        path = recovery.path(steps.found(start)) + [(steps.found(s), instance) for s, instance in way]
+        plain = Steps(search)
+        path = recovery.path(plain.found(start)) + [(plain.found(s), instance) for s, instance in way]
         return path, f"the first found, not one that changes the fewest cells: {found}"
     return found.path, found.note
 

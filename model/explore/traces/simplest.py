@@ -10,7 +10,7 @@ told. Nothing here depends on threads.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.explore.lowering.lower import Event
+from model.explore.search.budget import Budget, OutOfTime
 from model.explore.search.search import Found, Occurrence, Search
 from model.explore.traces.changes import Changes, counted
 from model.explore.traces.endings import Endings, Finder, NoEndings
@@ -84,9 +85,10 @@ class _Level:
 class Simplest:
     """Finds simple runs of one finished search; see the module."""
 
-    def __init__(self, search: Search, most_states: int = MOST_STATES) -> None:
+    def __init__(self, search: Search, most_states: int = MOST_STATES, budget: Budget | None = None) -> None:
         self._search: Final = search
         self._spare = most_states
+        self._budget: Final = budget
         self._changes: Final = Changes(search.program.layout)
         self._steps: Final = Steps(search)
         self._finder: Final = Finder(search, self._steps, self._changes)
@@ -101,7 +103,7 @@ class Simplest:
             return refusal
         try:
             return self._through(self._finder.endings(event, first))
-        except NoEndings as error:
+        except (NoEndings, OutOfTime) as error:
             return str(error)
 
     def run_to(self, state: Found) -> SimpleRun | str:
@@ -110,15 +112,21 @@ class Simplest:
         if refusal is not None:
             return refusal
         number = int(self._steps.offsets[state.shard]) + state.number
-        return self._through(Endings(self._search.depth_of(state), np.array([number], np.int64)))
+        try:
+            return self._through(Endings(self._search.depth_of(state), np.array([number], np.int64)))
+        except OutOfTime as error:
+            return str(error)
 
-    def run_along(self, steps: Steps, levels: Sequence[Level], states: int, endings: Endings) -> SimpleRun | str:
-        """The same for the runs through ``levels``, which have so many ``states``, by ``steps``."""
-        refusal = self._pay(states, len(levels) - 1, self._spare)
-        if refusal is not None:
-            return refusal
-        backwards(steps, self._changes, levels, endings)
-        return _Forwards(steps, self._changes, levels).run(endings)
+    def run_along(self, steps: Steps, levels: Sequence[Level], endings: Endings) -> SimpleRun | str:
+        """The same for the runs through ``levels``, which were paid for, by ``steps``."""
+        try:
+            return self._between(steps, levels, endings)
+        except OutOfTime as error:
+            return str(error)
+
+    def pay(self, states: int, levels: int) -> str | None:
+        """Account for ``states`` in some levels that have to be expanded again; why not, if that is too much."""
+        return self._pay(states, levels, self._spare)
 
     def _take(self, at: Occurrence, most: int) -> str | None:
         """Account for what has to be expanded again; why not, if it is too much."""
@@ -139,11 +147,17 @@ class Simplest:
 
     def _through(self, endings: Endings) -> SimpleRun:
         levels = [_Level(self._search, depth, self._steps.offsets) for depth in range(endings.depth + 1)]
-        backwards(self._steps, self._changes, levels, endings)
-        return _Forwards(self._steps, self._changes, levels).run(endings)
+        return self._between(self._steps, levels, endings)
+
+    def _between(self, steps: Steps, levels: Sequence[Level], endings: Endings) -> SimpleRun:
+        check = (lambda: None) if self._budget is None else self._budget.check_time
+        _backwards(steps, self._changes, levels, endings, check)
+        return _Forwards(steps, self._changes, levels, check).run(endings)
 
 
-def backwards(steps: Steps, changes: Changes, levels: Sequence[Level], endings: Endings) -> None:
+def _backwards(
+    steps: Steps, changes: Changes, levels: Sequence[Level], endings: Endings, check: Callable[[], None]
+) -> None:
     """Fill the ``levels``, from the initial states to the endings, with what is left to pay."""
     last = levels[-1]
     rows = last.rows(endings.states)
@@ -155,6 +169,7 @@ def backwards(steps: Steps, changes: Changes, levels: Sequence[Level], endings: 
     for depth in range(len(levels) - 2, -1, -1):
         before, level = levels[depth], levels[depth + 1]
         for batch in steps.batches(steps.at_depth(depth)):
+            check()
             some, left = leading(batch, level)
             if len(left):
                 changed = changes.count(steps.packed(some.sources), steps.packed(some.targets))
@@ -182,7 +197,8 @@ class _Label:
 class _Forwards:
     """Follows the cheapest runs from the initial states on, with all sets of changed cells that none is part of."""
 
-    def __init__(self, steps: Steps, changes: Changes, levels: Sequence[Level]) -> None:
+    def __init__(self, steps: Steps, changes: Changes, levels: Sequence[Level], check: Callable[[], None]) -> None:
+        self._check: Final = check
         self._steps: Final = steps
         self._changes: Final = changes
         self._levels: Final = levels
@@ -214,6 +230,7 @@ class _Forwards:
         # Source label, instance: so that ways come in order, and the first to bring a set of cells keeps it.
         reached: list[tuple[int, int, int, int]] = []
         for batch in self._steps.batches(np.array(sorted(by_state), np.int64)):
+            self._check()
             some, left = leading(batch, level)
             marks = self._changes.marks(self._steps.packed(some.sources), self._steps.packed(some.targets))
             costs = counted(marks)
