@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from model.export.graph import Edge, Merged, Node
 from model.trace import show
 
-_SPECIAL = re.compile(r"[#;\"]")
+_SPECIAL = re.compile(r"[#;\"<>]")
 
 
 def dot(name: str, graphs: Sequence[Merged], loops: bool = False) -> str:
@@ -56,12 +56,16 @@ def _dot_lines(graph: Merged, prefix: str, loops: bool) -> list[str]:
 
 def mermaid(graphs: Sequence[Merged], loops: bool = False) -> str:
     """A ``stateDiagram-v2``, each graph in a composite state of its own if there are several."""
-    title = ["---", f"title: {json.dumps(graphs[0].title, ensure_ascii=False)}", "---"] if len(graphs) == 1 else []
+    title = (
+        ["---", f"title: {json.dumps(' '.join(graphs[0].title.split()), ensure_ascii=False)}", "---"]
+        if len(graphs) == 1
+        else []
+    )
     lines = [*title, "stateDiagram-v2", "  direction LR"]
     for number, graph in enumerate(graphs):
         indent = "  "
         if len(graphs) > 1:
-            lines += [f'  state "{_text(graph.title)}" as g{number} {{', "    direction LR"]
+            lines += [f'  state "{_text(" ".join(graph.title.split()))}" as g{number} {{', "    direction LR"]
             indent = "    "
         lines += [indent + line for line in _mermaid_lines(graph, f"g{number}", loops)]
         if len(graphs) > 1:
@@ -70,7 +74,7 @@ def mermaid(graphs: Sequence[Merged], loops: bool = False) -> str:
 
 
 def _mermaid_lines(graph: Merged, prefix: str, loops: bool) -> list[str]:
-    labels = [_text(_label(graph, node)).replace("\n", "<br/>") for node in graph.nodes]
+    labels = ["<br/>".join(map(_text, _label(graph, node).splitlines())) for node in graph.nodes]
     lines = [f'state "{label}" as {prefix}n{i}' for i, label in enumerate(labels)]
     lines += [f"[*] --> {prefix}n{i}" for i, node in enumerate(graph.nodes) if node.initial]
     lines += [
