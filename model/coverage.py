@@ -86,12 +86,16 @@ class Stuck:
 
 @dataclass(frozen=True, slots=True)
 class Unseen:
-    """All of it, about one exploration. ``values`` has an entry for each variable."""
+    """All of it, about one exploration. ``values`` has an entry for each variable.
+
+    ``unfinished``: why the rest was not looked at, if it was not.
+    """
 
     blocked: tuple[Blocked, ...]
     values: tuple[Taken, ...]
     idle: tuple[Idle, ...]
     stuck: Stuck | None
+    unfinished: str | None = None
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -105,6 +109,8 @@ class Unseen:
                 f"step{'' if steps == 1 else 's'}): deadlock_free cannot see that nothing happens there; say with "
                 "require() when an action may fire"
             )
+        if self.unfinished is not None:
+            found.append(f"{self.unfinished} before all was told of what was not seen")
         return tuple(found)
 
     def to_json(self) -> dict[str, Any]:

@@ -7,6 +7,7 @@ The text is a Python expression, read but never executed: of Python's syntax onl
     operators    + - * // %   == != < <= > >= (also in chains)   and or not & | ~   x if c else y
                  in (A, B), in SET, not in
     functions    all any count sum min max (... for a in App), implies(p, q), ite(c, x, y)
+    held         len(SET), len(CHANNEL), SET == {}, CHANNEL == []
 
 It is read into the expressions of `model.language`, so every engine can ask it.
 """
@@ -25,6 +26,7 @@ from model.language import Const, Expr, Ite, Lookup, Machine, Quantified, Read, 
 from model.language.expressions import arithmetic, boolean, compare, divide, integer, ite, lift, logic
 from model.language.types import BOOL, INT, EnumType, SortType, Type, domain_type
 from model.language.variables import Scalar, VariableBase
+from model.query_holders import Holders, is_empty, listed, subscripted
 
 _MOST_CHARACTERS = 10_000
 _ARITHMETIC: Final[Mapping[type[ast.AST], str]] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
@@ -133,6 +135,7 @@ class _Reader:
         # A field of a record is shown as pod.phase, its variable is pod_phase: both are understood.
         self._variables |= {v.label: v for v in machine.variables}
         self._variables |= {t.name: t for t in machine.tables}
+        self._holders = Holders(machine)
         domains = [v.domain for v in machine.variables] + [s.domain for a in machine.actions for s in a.choices]
         kinds = [kind for d in domains if isinstance(kind := domain_type(d), EnumType)]
         self._enums = {kind.cls.__name__: kind for kind in kinds}
@@ -201,7 +204,7 @@ class _Reader:
             case ast.Attribute() if (name := ast.unparse(node)) in self._variables:
                 return self._name(name, scope)
             case ast.Subscript(value=ast.Name() | ast.Attribute() as value, slice=index):
-                return self._cell(ast.unparse(value), _listed(index), scope)
+                return self._cell(ast.unparse(value), listed(index), scope)
             case ast.BinOp(left=left, op=op, right=right):
                 return self._binary(op, left, right, scope)
             case ast.BoolOp(op=op, values=values):
@@ -236,6 +239,7 @@ class _Reader:
             return scope[name]
         if name in ("true", "false"):
             return Const(name == "true")
+        self._holders.check_use(name)
         variable = self._variables.get(name)
         if isinstance(variable, Scalar):
             return Read(variable, ())
@@ -244,6 +248,7 @@ class _Reader:
         return _Word(name)
 
     def _cell(self, name: str, given: list[ast.expr], scope: _Scope) -> Expr:
+        self._holders.check_no_channel(name)
         variable = self._variables.get(name)
         if variable is None or isinstance(variable, Scalar):
             known = ", ".join(n for n, v in self._variables.items() if not isinstance(v, Scalar))
@@ -273,7 +278,9 @@ class _Reader:
     def _compare(self, left: ast.expr, ops: list[ast.cmpop], others: list[ast.expr], scope: _Scope) -> Expr:
         parts = []
         for op, right in zip(ops, others, strict=True):
-            if isinstance(op, (ast.In, ast.NotIn)):
+            if (empty := self._emptiness(left, op, right, scope)) is not None:
+                parts.append(empty)
+            elif isinstance(op, (ast.In, ast.NotIn)):
                 among = self._member(left, right, scope)
                 parts.append(among if isinstance(op, ast.In) else logic("~", among))
             elif type(op) in _COMPARISON:
@@ -283,14 +290,34 @@ class _Reader:
             left = right
         return self._all("&", parts)
 
+    def _emptiness(self, left: ast.expr, op: ast.cmpop, right: ast.expr, scope: _Scope) -> Expr | None:
+        """``inbox == []``: what is compared with nothing in it is a set or a channel."""
+        if is_empty(left) and isinstance(op, (ast.Eq, ast.NotEq)):
+            left, right = right, left
+        name, given = subscripted(left)
+        if not is_empty(right):
+            if isinstance(op, (ast.Eq, ast.NotEq)):
+                self._holders.check_comparison(name, given, right)
+            return None
+        if not isinstance(op, (ast.Eq, ast.NotEq)):
+            raise QueryError(f"{ast.unparse(right)} is compared by == and !=")
+        return compare(_COMPARISON[type(op)], self._size(name, given, scope), 0)
+
+    def _size(self, name: str, given: list[ast.expr], scope: _Scope) -> Expr:
+        """How much is in the set or channel ``name``, at ``given`` if there are several."""
+        held = self._holders.at(name, given)
+        at = [self._index(i, s, scope) for i, s in zip(given, held.over, strict=True)]
+        return held.size(tuple(each for each in at if isinstance(each, Symbol)))
+
     def _member(self, left: ast.expr, right: ast.expr, scope: _Scope) -> Expr:
         """``left in right``: in a list, or in a set, which is a boolean variable with a place for each element."""
         if isinstance(right, (ast.Tuple, ast.List, ast.Set)) and right.elts:
             return self._all("|", [compare("==", *self._pair(left, o, scope)) for o in right.elts])
-        array, given = (right.value, _listed(right.slice)) if isinstance(right, ast.Subscript) else (right, [])
+        array, given = (right.value, listed(right.slice)) if isinstance(right, ast.Subscript) else (right, [])
+        self._holders.check_no_channel(ast.unparse(array))
         variable = self._variables.get(ast.unparse(array))
         if isinstance(variable, VariableBase) and variable.sorts and variable.domain is bool:
-            return self._cell(ast.unparse(array), [*given, *_listed(left)], scope)
+            return self._cell(ast.unparse(array), [*given, *listed(left)], scope)
         raise QueryError(f"after 'in' stands (A, B, ...) or a set, found {ast.unparse(right)}")
 
     def _ordered(self, op: str, a: Expr, b: Expr) -> Expr:
@@ -314,10 +341,12 @@ class _Reader:
             return logic("=>", self.value(args[0], scope), self.value(args[1], scope))
         if name == "ite" and len(args) == 3:
             return ite(boolean(self.value(args[0], scope), "ite"), *self._pair(args[1], args[2], scope))
+        if name == "len" and len(args) == 1:
+            return self._size(*subscripted(args[0]), scope)
         if name in _FOLDS and len(args) == 1 and isinstance(args[0], (ast.GeneratorExp, ast.ListComp)):
             return self._fold(name, args[0], scope)
         takes = ", ".join(f"{f}(... for a in SORT)" for f in _FOLDS)
-        raise QueryError(f"{name}(...) has no meaning here; there are {takes}, implies(p, q), ite(c, x, y)")
+        raise QueryError(f"{name}(...) has no meaning here; there are {takes}, implies(p, q), ite(c, x, y), len(x)")
 
     def _fold(self, name: str, generator: ast.GeneratorExp | ast.ListComp, scope: _Scope) -> Expr:
         inner = dict(scope)
@@ -336,11 +365,6 @@ class _Reader:
             body = _filtered(name, condition, body)
         wanted: Callable[[object, str], Expr] = boolean if name in ("all", "any", "count") else integer
         return Quantified(name, tuple(symbols), wanted(body, name))
-
-
-def _listed(index: ast.expr) -> list[ast.expr]:
-    """The parts of ``a, n``."""
-    return index.elts if isinstance(index, ast.Tuple) else [index]
 
 
 def _filtered(name: str, condition: Expr, body: Expr) -> Expr:

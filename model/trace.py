@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from model.language import Machine
+from model.language.data.shown import in_json
 from model.language.types import BOOL, INT, domain_type
 
 Value: TypeAlias = int | bool | str
@@ -101,17 +102,18 @@ class Trace:
         ]
 
     def to_json(self) -> list[dict[str, Any]]:
-        """One object per state: step, action, arguments, changed, state; the first has no action."""
+        """One object per state: step, action, arguments, changed, state; the first has no action. Sets and channels are
+        lists, messages are objects."""
         rows: list[dict[str, Any]] = [
-            {"step": 0, "action": None, "arguments": {}, "changed": {}, "state": dict(self.initial)}
+            {"step": 0, "action": None, "arguments": {}, "changed": {}, "state": _json(self.initial)}
         ]
         for number, (step, changed) in enumerate(zip(self.steps, self.changes(), strict=True), 1):
             row = {
                 "step": number,
                 "action": step.action,
                 "arguments": dict(step.arguments),
-                "changed": {name: after for name, (_, after) in changed.items()},
-                "state": dict(step.state),
+                "changed": _json({name: after for name, (_, after) in changed.items()}),
+                "state": _json(step.state),
             }
             if step.fault is not None:
                 row["fault"] = step.fault
@@ -160,6 +162,10 @@ def summary(state: NamedState) -> list[str]:
         else:
             words += [f"{name} = {show(value)}" for name, value in cells.items()]
     return words
+
+
+def _json(state: NamedState) -> dict[str, Any]:
+    return {name: in_json(value) for name, value in state.items()}
 
 
 def _row(number: str, call: str, words: list[str], left: int, right: int) -> list[str]:

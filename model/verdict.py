@@ -35,8 +35,9 @@ class PropertyVerdict:
 
     ``how`` is the ground in words: "all 1,037 states", "state budget of 10,000 ran out", "premise never true".
     ``trace`` is a shortest trace to the violation, or to the state where a `sometimes` holds; for a liveness property,
-    a shortest way to a loop, and the loop. Of several shortest ones it is one that changes few cells; ``note`` says
-    where no such was looked for, and why.
+    a shortest way to a loop, and the loop: the shortest of those that fairness allows there, as far as few demands, or
+    a small part of the states, let that be found, else a short one. Of several shortest ones it is one that changes few
+    cells; ``note`` says where no such was looked for, and why.
     """
 
     name: str

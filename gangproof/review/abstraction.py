@@ -100,6 +100,7 @@ def _element_names(names: Iterable[str]) -> list[str]:
     found: list[str] = []
     for name in names:
         plain = re.sub(r"[^\w.:@/+-]", "_", name) or "_"
+        plain = "none_" if plain == "none" else plain  # which a spec prints for no element
         tried = itertools.chain([plain], (f"{plain}.{i}" for i in itertools.count(2)))
         found.append(next(t for t in tried if t not in found))
     return found

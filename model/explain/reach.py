@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from model.explore.codegen.native import Native
 from model.explore.lowering.lower import Event, EventKind, lower
+from model.explore.search.budget import Budget
 from model.explore.search.limits import Limits, Progress, workers
 from model.explore.search.search import Search
 from model.explore.traces.recover import Recovery
@@ -56,7 +57,7 @@ def nearest(
     found = search.first.get(program.events.index(event))
     count = "1 state" if search.count == 1 else f"{search.count:,} states"
     if found is not None:
-        trace, _, note = Recovery(search).simple_trace(found, event)
+        trace, _, note = Recovery(search, budget=Budget(search)).simple_trace(found, event)
         return Reached(Outcome.HOLDS, f"reached after {in_steps(len(trace))}", search.count, trace, note)
     if search.complete:
         return Reached(Outcome.VACUOUS, f"unreachable, in no state of all {count}", search.count)

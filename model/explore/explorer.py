@@ -29,6 +29,8 @@ from model.language import Machine, Property, PropertyKind
 from model.trace import in_steps
 from model.verdict import Coverage, Outcome, PropertyVerdict, Verdict
 
+_SHORT_RUN = 1_000  # steps that are looked up even where time is out
+
 
 def explore(
     machine: Machine,
@@ -72,8 +74,9 @@ class Exploration:
 
     ``max_states``, ``max_memory`` (bytes; by default a share of what is free) and ``time_limit`` (seconds of search)
     are budgets: where one runs out, what is not yet decided is UNKNOWN, with what was covered. States that were found
-    are still checked when the state or the memory budget runs out; they are not when time does. ``stop_at_first``:
-    end at the first violation, leaving the rest UNKNOWN; else every property gets its own verdict and shortest trace.
+    are still checked when the state or the memory budget runs out; they are not when time does. What is told beyond
+    verdicts ends with the time too, but violations have their traces. ``stop_at_first``: end at the first violation,
+    leaving the rest UNKNOWN; else every property gets its own verdict and shortest trace.
     ``symmetry``: of states that differ by an exchange of elements of sorts declared symmetric one stands for all; then
     states and steps are counted up to such exchanges, and liveness properties are UNKNOWN.
     ``progress`` is called about ten times a second, and at the end.
@@ -119,7 +122,7 @@ class Exploration:
             read(resume, self.search)
         self.search.run()
         self._budget = Budget(self.search)
-        self._recovery = Recovery(self.search, 0 if any_traces else MOST_STATES)
+        self._recovery = Recovery(self.search, 0 if any_traces else MOST_STATES, self._budget)
         properties = tuple(map(self._property, machine.properties)) + tuple(
             self._universal(event.name, event.kind.value, event.kind, []) for event in BUILT_IN_EVENTS
         )
@@ -156,7 +159,7 @@ class Exploration:
     @functools.cached_property
     def unseen(self) -> Unseen:
         """What was not seen: why actions never fired, values that no state has, steps that change nothing."""
-        return unseen(self.search, self._recovery)
+        return unseen(self.search, self._recovery, self._budget)
 
     def with_coverage(self) -> Verdict:
         """The verdict with what was not seen; `deadlock_free` then says in how many states nothing but idle steps is
@@ -237,8 +240,13 @@ class Exploration:
     def _sometimes(self, p: Property) -> PropertyVerdict:
         found = self._first(Event(EventKind.SOMETIMES, p.name))
         if found is not None:
+            depth = self.search.depth_of(found.state)
+            how = f"reached after {in_steps(depth)}"
+            out = self._recovery.time_out
+            if out is not None and depth > _SHORT_RUN:
+                unlooked = f"the run was not looked up: {out}"
+                return PropertyVerdict(p.name, p.kind.value, Outcome.HOLDS, how, None, unlooked)
             trace, _, note = self._recovery.simple_trace(found, Event(EventKind.SOMETIMES, p.name), MOST_BEFORE_GOAL)
-            how = f"reached after {in_steps(len(trace))}"
             return PropertyVerdict(p.name, p.kind.value, Outcome.HOLDS, how, trace, note)
         how = f"not reached in {self._all_states()}"
         return self._undecided(p.name, p.kind.value) or PropertyVerdict(p.name, p.kind.value, Outcome.VACUOUS, how)

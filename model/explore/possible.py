@@ -27,6 +27,7 @@ def first_stuck(search: Search, bit: int, budget: Budget) -> Found | None:
 
     OutOfMemory and OutOfTime where ``budget`` does not suffice.
     """
+    budget.check_time()
     budget = budget.part()
     budget.take(search.count)
     spread = _Spread(search, bit, budget)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from model.export.graph import Edge, Merged, Node
 from model.trace import show
 
-_SPECIAL = re.compile(r"[#;\"]")
+_SPECIAL = re.compile(r"[#;\"<>]")
 
 
 def dot(name: str, graphs: Sequence[Merged], loops: bool = False) -> str:
@@ -56,12 +56,13 @@ def _dot_lines(graph: Merged, prefix: str, loops: bool) -> list[str]:
 
 def mermaid(graphs: Sequence[Merged], loops: bool = False, titled: bool = True) -> str:
     """A ``stateDiagram-v2``, each graph in a composite state of its own if there are several."""
-    title = ["---", f"title: {json.dumps(graphs[0].title, ensure_ascii=False)}", "---"]
+    name = json.dumps(" ".join(graphs[0].title.split()), ensure_ascii=False)
+    title = ["---", f"title: {name}", "---"]
     lines = [*(title if titled and len(graphs) == 1 else []), "stateDiagram-v2", "  direction LR"]
     for number, graph in enumerate(graphs):
         indent = "  "
         if len(graphs) > 1:
-            lines += [f'  state "{_text(graph.title)}" as g{number} {{', "    direction LR"]
+            lines += [f'  state "{_text(" ".join(graph.title.split()))}" as g{number} {{', "    direction LR"]
             indent = "    "
         lines += [indent + line for line in _mermaid_lines(graph, f"g{number}", loops)]
         if len(graphs) > 1:
@@ -70,8 +71,8 @@ def mermaid(graphs: Sequence[Merged], loops: bool = False, titled: bool = True) 
 
 
 def _mermaid_lines(graph: Merged, prefix: str, loops: bool) -> list[str]:
-    labels = [_text(label(graph, node)).replace("\n", "<br/>") for node in graph.nodes]
-    lines = [f'state "{label}" as {prefix}n{i}' for i, label in enumerate(labels)]
+    labels = ["<br/>".join(map(_text, label(graph, node).splitlines())) for node in graph.nodes]
+    lines = [f'state "{words}" as {prefix}n{i}' for i, words in enumerate(labels)]
     lines += [f"[*] --> {prefix}n{i}" for i, node in enumerate(graph.nodes) if node.initial]
     lines += [
         f"{prefix}n{e.source} --> {prefix}n{e.target} : {', '.join(map(_text, e.actions))}" for e in edges(graph, loops)

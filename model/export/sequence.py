@@ -12,7 +12,7 @@ from model.language import Action, Machine
 from model.language.types import SortType, domain_type
 from model.trace import Step, Trace, Value, show, summary
 
-_SPECIAL = re.compile(r"[#;]|\bend\b", re.IGNORECASE)
+_SPECIAL = re.compile(r"[#;\"<>]|\bend\b", re.IGNORECASE)
 
 
 def sequence_diagram(machine: Machine, trace: Trace, title: str = "") -> str:
@@ -92,7 +92,7 @@ class _Diagram:
 
 def _text(words: str) -> str:
     """``words`` without what Mermaid would take for syntax: written as character codes."""
-    return _SPECIAL.sub(lambda found: f"#{ord(found[0][0])};{found[0][1:]}", words)
+    return _SPECIAL.sub(lambda found: f"#{ord(found[0][0])};{found[0][1:]}", " ".join(words.split()))
 
 
 def _breaks(words: list[str]) -> str:

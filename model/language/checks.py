@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import inspect
 import itertools
+import re
 import typing
 from collections.abc import Sequence
 from types import FrameType, FunctionType
@@ -28,6 +29,7 @@ MOST_CELLS = 10_000
 MOST_INSTANCES = 1_000_000
 MOST_INITIAL = 10_000_000
 MOST_LEVELS = 200
+_COUNTED = re.compile(r" x\d+$")
 
 
 def element_names(sort: type[Sort], size: object, names: Sequence[object] | None) -> tuple[str, ...]:
@@ -47,9 +49,12 @@ def element_names(sort: type[Sort], size: object, names: Sequence[object] | None
             or not name.isprintable()
             or name != name.strip()
             or not name
-            or set(name) & set(",[]()")
+            or set(name) & set(",[]{}()")
         ):
-            raise SpecError(f"{sort.__name__}: a name is a text without , [ ] ( ), found {name!r}", where())
+            raise SpecError(f"{sort.__name__}: a name is a text without , [ ] {{ }} ( ), found {name!r}", where())
+        if name == "none" or _COUNTED.search(name):
+            meaning = "no element" if name == "none" else "several messages of one kind"
+            raise SpecError(f"{sort.__name__}: {name!r} would mean {meaning} in a trace; give it another name", where())
         checked.append(name)
     return tuple(checked)
 

@@ -98,7 +98,7 @@ def no_names() -> None:
     m.sort(App, names=[])  # ERR
 
 
-@mistakes("App: a name is a text without , [ ] ( ), found 'a, b'")
+@mistakes("App: a name is a text without , [ ] { } ( ), found 'a, b'")
 def name_that_looks_like_two() -> None:
     m = Machine("m")
     m.sort(App, names=["a, b", "c"])  # ERR

@@ -7,18 +7,19 @@ is looked at in every state, however many there are: of a part of them the count
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from model.coverage import Idle, Stuck, Unseen
+from model.coverage import Blocked, Idle, Stuck, Unseen
 from model.explore.coverage.blocked import Blockers
 from model.explore.coverage.values import Values
 from model.explore.lowering.ground import Node, equality
 from model.explore.lowering.grounding import Grounder
 from model.explore.lowering.lower import Instance, Write
+from model.explore.search.budget import Budget, OutOfTime
 from model.explore.search.search import Found, Occurrence, Search
 from model.explore.traces.recover import Recovery
 from model.semantics import Semantics
@@ -28,8 +29,11 @@ _LEAST_CASES: Final = 20_000_000
 _CASES_A_STEP: Final = 2  # a case costs a small part of what a step of the search does
 
 
-def unseen(search: Search, recovery: Recovery) -> Unseen:
-    """What ``search`` did not see. Of one that is not complete only the values are told, those of the states found."""
+def unseen(search: Search, recovery: Recovery, budget: Budget) -> Unseen:
+    """What ``search`` did not see, as far as the time of ``budget`` allows; values, which take the least, always.
+
+    Of a search that is not complete only the values are told, those of the states found.
+    """
     machine = search.program.machine
     values = Values(machine, search.program.layout)
     for _, _, states in _parts(search):
@@ -38,18 +42,29 @@ def unseen(search: Search, recovery: Recovery) -> Unseen:
         return Unseen((), values.taken() if search.count else (), (), None)
     grounder = Grounder(machine, search.program.graph)
     most_cases = max(_LEAST_CASES, _CASES_A_STEP * search.transitions)
-    idle = _IdleSteps(search, grounder)
-    idle.count()
     silent = [a for a, fired in zip(machine.actions, search.fired, strict=True) if not fired]
-    semantics = Semantics(machine)
-    cases_each = most_cases // max(1, len(silent))
-    blockers = Blockers(semantics, search.program, search.native, grounder, search.count, cases_each)
-    return Unseen(
-        tuple(blockers.explain(a, lambda: (states for _, _, states in _parts(search))) for a in silent),
-        values.taken(),
-        idle.found(),
-        idle.stuck(recovery),
-    )
+    blocked: list[Blocked] = []
+    idle: tuple[Idle, ...] = ()
+
+    def timed() -> Iterator[tuple[int, int, NDArray[np.uint64]]]:
+        for part in _parts(search):
+            budget.check_time()
+            yield part
+
+    try:
+        budget.check_time()
+        steps = _IdleSteps(search, grounder)
+        steps.count(timed)
+        idle = steps.found()
+        stuck = steps.stuck(recovery)
+        semantics = Semantics(machine)
+        cases_each = most_cases // max(1, len(silent))
+        blockers = Blockers(semantics, search.program, search.native, grounder, search.count, cases_each)
+        for action in silent:
+            blocked.append(blockers.explain(action, lambda: (states for _, _, states in timed())))
+    except OutOfTime as out:
+        return Unseen(tuple(blocked), values.taken(), idle, None, str(out))
+    return Unseen(tuple(blocked), values.taken(), idle, stuck)
 
 
 def _parts(search: Search) -> Iterator[tuple[int, int, NDArray[np.uint64]]]:
@@ -96,15 +111,15 @@ class _IdleSteps:
             old = graph.truth(bool(value)) if old.boolean else graph.const(value)
         return graph.equal(write.value, old)
 
-    def count(self) -> None:
-        """Look at all states."""
+    def count(self, parts: Callable[[], Iterator[tuple[int, int, NDArray[np.uint64]]]]) -> None:
+        """Look at all states, ``parts``."""
         if not self._conditions:
             return
         looks = [
             self._search.native.predicates_of([node for _, node in self._conditions[first : first + 64]])
             for first in range(0, len(self._conditions), 64)
         ]
-        for shard, start, states in _parts(self._search):
+        for shard, start, states in parts():
             some = np.zeros(len(states), bool)
             words = np.empty(len(states), np.uint64)
             for number, look in enumerate(looks):

@@ -105,7 +105,13 @@ class Values:
             never = [f"{a + start}" if a == b else f"{a + start}..{b + start}" for a, b in runs]
         else:
             never = [machine.show(domain, value) for a, b in runs for value in range(a, b + 1)]
-        return Taken(place.variable.name, describe_domain(domain), size, taken, tuple(never))
+        return Taken(_words(machine, place.variable), describe_domain(domain), size, taken, tuple(never))
+
+
+def _words(machine: Machine, variable: VariableBase) -> str:
+    """What people call ``variable``."""
+    words = [view.words[variable.name] for view in machine.views if variable.name in view.words]
+    return words[0] if words else variable.label
 
 
 def _places(machine: Machine, layout: Layout) -> list[_Place]:

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from model.explore.liveness.core import Masks, any_bit, edges_of
+from model.explore.liveness.core import Core, Masks, any_bit, edges_of
 from model.explore.liveness.fair import FairParts
 from model.explore.traces.steps import Numbers
 
@@ -25,7 +25,7 @@ class Loop:
     """A loop from the node ``start`` inside its fair component, in ``edges``.
 
     It goes to the nearest place that meets a demand which is still open, until none is, and then back; not always the
-    shortest loop, but each part of it is a shortest way.
+    shortest loop (see `shortest`), but each part of it is a shortest way. ``work``: edges that were looked at.
     """
 
     def __init__(self, parts: FairParts, start: int) -> None:
@@ -35,6 +35,7 @@ class Loop:
         # For each node the edge over which the walk first came to it; -1: not yet, -2: it started here.
         self._arrival = np.full(len(parts.group), -1, np.int64)
         self.edges: Final[list[Edge]] = []
+        self.work = 0
         self._always: Masks = parts.enabled[start].copy()
         self._ever: Masks = parts.enabled[start].copy()
         self._taken: Masks = np.zeros_like(self._always)
@@ -73,7 +74,7 @@ class Loop:
             if weak is not None and strong is not None:
                 takes = np.flatnonzero(any_bit(parts.demanded.of[core.instances[numbers]] & (weak | strong)))
                 if len(takes):
-                    edges.append(self._edge(int(numbers[takes[0]])))
+                    edges.append(edge_of(core, int(numbers[takes[0]])))
                     end = edges[0].source
                     break
             fresh = numbers[arrival[core.targets[numbers]] == -1]
@@ -83,7 +84,7 @@ class Loop:
             frontier = reached.astype(np.int64)
             touched.append(frontier)
         while end != here:
-            edges.append(self._edge(int(arrival[end])))
+            edges.append(edge_of(core, int(arrival[end])))
             end = edges[-1].source
         for nodes in touched:
             arrival[nodes] = -1
@@ -97,13 +98,15 @@ class Loop:
     def _edges_of(self, nodes: Numbers) -> Numbers:
         """The edges of ``nodes`` inside the component."""
         numbers = edges_of(self._parts.core.offsets, nodes)
+        self.work += len(numbers)
         inside: Numbers = numbers[self._parts.group[self._parts.core.targets[numbers]] == self._group]
         return inside
 
-    def _edge(self, number: int) -> Edge:
-        core = self._parts.core
-        source = int(np.searchsorted(core.offsets, number, side="right")) - 1
-        return Edge(source, int(core.targets[number]), int(core.instances[number]))
+
+def edge_of(core: Core, number: int) -> Edge:
+    """The edge with this number."""
+    source = int(np.searchsorted(core.offsets, number, side="right")) - 1
+    return Edge(source, int(core.targets[number]), int(core.instances[number]))
 
 
-__all__ = ["Edge", "Loop"]
+__all__ = ["Edge", "Loop", "edge_of"]

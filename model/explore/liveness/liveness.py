@@ -2,8 +2,8 @@
 
 A run goes round in the cycles of the state graph (`core`, found once for all claims) or stays somewhere. For each
 property and each combination of its arguments: where fair runs can do that without the goal (`fair`), the nearest such
-place that a run can come to (`region`), and a loop there (`lasso`). What fairness and violation mean is said by
-`model.semantics_liveness`.
+place that a run can come to (`region`), the shortest loop there (`shortest`), and a simple way to it (`stems`). What
+fairness and violation mean is said by `model.semantics_liveness`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ import numpy as np
 
 from model.explore.liveness.core import Bits, Core, Demanded, Flags, Masks, demanded_of, smallest
 from model.explore.liveness.fair import FairParts, enabled_in
-from model.explore.liveness.lasso import Loop
 from model.explore.liveness.region import Region
+from model.explore.liveness.shortest import loops_of
+from model.explore.liveness.stems import simple_way
 from model.explore.lowering.lower import LiveClaim
 from model.explore.search.budget import Budget, OutOfBudget
 from model.explore.search.search import Search
@@ -34,11 +35,18 @@ _MOST_CLAIMS = 32  # two conditions each, in one word
 
 @dataclass(frozen=True, slots=True)
 class _Violation:
-    """A run that violates a claim: its trace, the steps before its loop, and the claim's arguments in words."""
+    """A run that violates a claim: its trace, the steps before its loop, the claim's arguments in words, and why no
+    simpler way to the loop was looked for, if that is so."""
 
     trace: Trace
     stem: int
     shown: str
+    note: str | None
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Steps before the loop, and on it: the smaller, the better."""
+        return self.stem, len(self.trace) - self.stem
 
 
 class Liveness:
@@ -68,6 +76,7 @@ class Liveness:
             return PropertyVerdict(p.name, p.kind.value, Outcome.UNKNOWN, how)
 
     def _verdict(self, p: Property) -> PropertyVerdict:
+        self._budget.check_time()
         if self._core is None:
             self._core = Core(self._steps, self._search.transitions, self._demanded, self._budget)
         number = self._properties.index(p)
@@ -84,11 +93,11 @@ class Liveness:
             at_once &= not (inside & starts).any()
             for i, claim in enumerate(some):
                 found = self._violation(claim, number, _bit(inside, i), _bit(starts, i), enabled, part.part())
-                if found is not None and (worst is None or found.stem < worst.stem):
+                if found is not None and (worst is None or found.size < worst.size):
                     worst = found
         kind = p.kind.value
         if worst is not None:
-            return PropertyVerdict(p.name, kind, Outcome.VIOLATED, _told(worst), worst.trace)
+            return PropertyVerdict(p.name, kind, Outcome.VIOLATED, _told(worst), worst.trace, worst.note)
         if p.trigger is not None and not triggered:
             return PropertyVerdict(p.name, kind, Outcome.VACUOUS, f"premise never true: {p.premises[0]!r}")
         how = f"in every fair run through {self._of}"
@@ -105,6 +114,7 @@ class Liveness:
         budget.take(2 * inside.nbytes + 3 * count)
         every = np.uint64((1 << k) - 1)
         for first, words in self._steps.word_of(self._search.native.predicates_of(nodes)):
+            budget.check_time()
             inside[first : first + len(words)] = ~words & every
             starts[first : first + len(words)] = (words >> np.uint64(k)) & every
         if claims[0].trigger is None:
@@ -127,16 +137,17 @@ class Liveness:
         if not len(region.found):
             return None
         # To stay is the simplest loop.
-        staying = region.found[stays[region.found] != 0]
-        state = int(staying[0] if len(staying) else region.found[0])
-        start, way = region.way_to(state)
-        path = self._recovery.path(self._steps.found(start))
-        path += [(self._steps.found(s), instance) for s, instance in way]
+        ends, loops = region.found[stays[region.found] != 0], None
+        if not len(ends):
+            loops = loops_of(parts, region.found, budget)
+            ends = np.array(sorted(loops), np.int64)
+        path, note = simple_way(self._search, self._recovery, region, ends, at_start=claim.trigger is None)
         stem = len(path) - 1
-        if not len(staying):
-            loop = Loop(parts, int(np.searchsorted(self._core.states, state)))
-            path += [(self._steps.found(int(self._core.states[e.target])), e.instance) for e in loop.edges]
-        return _Violation(self._recovery.along(path, stem), stem, claim.shown)
+        if loops is not None:
+            end = path[-1][0]
+            edges = loops[int(self._steps.offsets[end.shard]) + end.number]
+            path += [(self._steps.found(int(self._core.states[e.target])), e.instance) for e in edges]
+        return _Violation(self._recovery.along(path, stem), stem, claim.shown, note)
 
 
 def _bit(bits: Bits, number: int) -> Flags:

@@ -16,12 +16,13 @@ class Region:
 
     ``inside``: where the goal does not hold; ``starts``: where a run that violates the claim may begin, whenever it
     comes there. ``levels[d]`` has the states first reached after d steps, counted from the initial states, ascending;
-    ``found`` are the wanted ones of the last level, none if none can be reached.
+    ``found`` are the wanted ones of the last level, none if none can be reached. ``starts`` are those without the
+    goal.
     """
 
     def __init__(self, steps: Steps, inside: Flags, starts: Flags, wanted: Flags, budget: Budget) -> None:
         self._steps = steps
-        self._starts = starts
+        self.starts: Final = starts & inside
         self.levels: Final[list[Numbers]] = []
         self.found: Numbers = np.zeros(0, np.int64)
         new = inside.copy()
@@ -30,7 +31,7 @@ class Region:
         for depth in range(steps.count + 1):
             if depth <= steps.depth:
                 here = steps.at_depth(depth)
-                fresh.append(here[(starts[here] & new[here]) != 0])
+                fresh.append(here[(self.starts[here] & new[here]) != 0])
             elif not fresh:
                 return
             level = np.unique(np.concatenate(fresh))
@@ -48,12 +49,16 @@ class Region:
                     new[reached] = 0
                     fresh.append(reached)
 
+    def starts_at(self, depth: int) -> bool:
+        """Whether a run may begin to violate the claim in one of the states at this depth."""
+        return bool(self.starts[self._steps.at_depth(depth)].any())
+
     def way_to(self, state: int) -> tuple[int, list[tuple[int, int]]]:
         """A shortest way to a state of the last level: a start, and from there each state with the instance that leads
         to it. A shortest way to the start is no shorter than its level."""
         steps, back = self._steps, []
         level = len(self.levels) - 1
-        while not (self._starts[state] and steps.depth_of(state) == level):
+        while not (self.starts[state] and steps.depth_of(state) == level):
             parent, instance = self._predecessor(self.levels[level - 1], state)
             back.append((state, instance))
             state, level = parent, level - 1

@@ -42,6 +42,15 @@ class Budget:
         if self._spare < 0:
             raise OutOfMemory
 
+    @property
+    def time_out(self) -> str | None:
+        """Why there is no time left, None if there is some."""
+        try:
+            self.check_time()
+        except OutOfTime as out:
+            return str(out)
+        return None
+
     def check_time(self) -> None:
         """OutOfTime if the time limit has run out, or it was asked to stop."""
         if self._search.stopped:

@@ -343,12 +343,17 @@ class Search:
         for shard in self.shards:
             words, first = shard.block.words, shard.expanded
             last = min(int(words[c.END]), first + c.ROWS)
-            words[c.NEXT] = self.native.expand(shard.block.address, first, last)
+            if last > first:
+                words[c.NEXT] = self.native.expand(shard.block.address, first, last)
+            else:
+                shard.block.rewind()
         for number, shard in enumerate(self.shards):
             for source in self.shards:
                 records = source.block.records(number)
-                self.growth.prepare(number, len(records))
-                self.native.kernels.insert(shard.block.address, records.ctypes.data, len(records))
+                # On a long chain of single states most shards have none, and asking for room takes the longest.
+                if len(records):
+                    self.growth.prepare(number, len(records))
+                    self.native.kernels.insert(shard.block.address, records.ctypes.data, len(records))
         self.growth.update()
         return False
 

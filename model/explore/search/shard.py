@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import array
 import bisect
+import functools
 import math
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
@@ -48,7 +49,7 @@ class Block:
             self.words[c.buffers(shards) + s] = self.buffers[s].ctypes.data
         self.address: Final = int(self.words.ctypes.data)
 
-    @property
+    @functools.cached_property
     def nbytes(self) -> int:
         """Memory of all its arrays, the buffers only as far as they are usually filled."""
         used = self.shards * self.record_words * 8 * int(self.words[c.ROOM])

@@ -10,13 +10,15 @@ told. Nothing here depends on threads.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from model.explore.lowering.lower import Event
+from model.explore.search.budget import Budget, OutOfTime
 from model.explore.search.search import Found, Occurrence, Search
 from model.explore.traces.changes import Changes, counted
 from model.explore.traces.endings import Endings, Finder, NoEndings
@@ -31,7 +33,7 @@ _ROW_BYTES = 24  # for each state of the levels that are kept
 _SMALL_BYTES = 1 << 24
 _MOST_LABELS = 1 << 14
 _FEW_LABELS = 1 << 6
-_FAR: Final = np.iinfo(np.int32).max
+FAR: Final = np.iinfo(np.int32).max
 
 Path = list[tuple[Found, int | None]]
 
@@ -48,8 +50,19 @@ class SimpleRun:
     note: str | None
 
 
+class Level(Protocol):
+    """What is left to pay from the states of one level: FAR where no run to an ending leads through a state."""
+
+    @property
+    def left(self) -> NDArray[np.int32]:
+        """One entry for each state."""
+
+    def rows(self, numbers: Numbers, /) -> Numbers:
+        """The rows of ``left`` of these states; -1 for those of other levels."""
+
+
 class _Level:
-    """What is left to pay from the states of one depth: FAR where no run to an ending leads through a state."""
+    """The states of one depth."""
 
     def __init__(self, search: Search, depth: int, offsets: Numbers) -> None:
         starts = search.starts
@@ -59,7 +72,7 @@ class _Level:
         self._low: Final = low
         self._high: Final = high
         self._first: Final = np.concatenate([[0], np.cumsum(high - low)]).astype(np.int64)
-        self.left: Final = np.full(int(self._first[-1]), _FAR, np.int32)
+        self.left = np.full(int(self._first[-1]), FAR, np.int32)
 
     def rows(self, numbers: Numbers) -> Numbers:
         """The rows of ``left`` of these states; -1 for those of other depths."""
@@ -72,9 +85,10 @@ class _Level:
 class Simplest:
     """Finds simple runs of one finished search; see the module."""
 
-    def __init__(self, search: Search, most_states: int = MOST_STATES) -> None:
+    def __init__(self, search: Search, most_states: int = MOST_STATES, budget: Budget | None = None) -> None:
         self._search: Final = search
         self._spare = most_states
+        self._budget: Final = budget
         self._changes: Final = Changes(search.program.layout)
         self._steps: Final = Steps(search)
         self._finder: Final = Finder(search, self._steps, self._changes)
@@ -89,7 +103,7 @@ class Simplest:
             return refusal
         try:
             return self._through(self._finder.endings(event, first))
-        except NoEndings as error:
+        except (NoEndings, OutOfTime) as error:
             return str(error)
 
     def run_to(self, state: Found) -> SimpleRun | str:
@@ -98,54 +112,75 @@ class Simplest:
         if refusal is not None:
             return refusal
         number = int(self._steps.offsets[state.shard]) + state.number
-        return self._through(Endings(self._search.depth_of(state), np.array([number], np.int64)))
+        try:
+            return self._through(Endings(self._search.depth_of(state), np.array([number], np.int64)))
+        except OutOfTime as error:
+            return str(error)
+
+    def run_along(self, steps: Steps, levels: Sequence[Level], endings: Endings) -> SimpleRun | str:
+        """The same for the runs through ``levels``, which were paid for, by ``steps``."""
+        try:
+            return self._between(steps, levels, endings)
+        except OutOfTime as error:
+            return str(error)
+
+    def pay(self, states: int, levels: int) -> str | None:
+        """Account for ``states`` in some levels that have to be expanded again; why not, if that is too much."""
+        return self._pay(states, levels, self._spare)
 
     def _take(self, at: Occurrence, most: int) -> str | None:
         """Account for what has to be expanded again; why not, if it is too much."""
         depth = self._search.depth_of(at.state)
         nearer = sum(self._search.starts[depth])
-        price = nearer + depth * _LEVEL
-        if price > min(most, self._spare):
-            return f"{nearer:,} states in {depth} levels lie before the end"
         ends = self._search.starts[depth + 1] if depth + 1 < len(self._search.starts) else self._search.counts
         size = _ROW_BYTES * sum(ends)
         if size > _SMALL_BYTES and self._search.memory + size > self._search.growth.limit:
             return "memory does not suffice"
+        return self._pay(nearer, depth, most)
+
+    def _pay(self, states: int, levels: int, most: int) -> str | None:
+        price = states + levels * _LEVEL
+        if price > min(most, self._spare):
+            return f"{states:,} states in {levels} levels lie before the end"
         self._spare -= price
         return None
 
     def _through(self, endings: Endings) -> SimpleRun:
-        levels = self._backwards(endings)
-        return _Forwards(self._search, self._steps, self._changes, levels).run(endings)
+        levels = [_Level(self._search, depth, self._steps.offsets) for depth in range(endings.depth + 1)]
+        return self._between(self._steps, levels, endings)
 
-    def _backwards(self, endings: Endings) -> list[_Level]:
-        """The levels from the initial states to the endings."""
-        offsets = self._steps.offsets
-        level = _Level(self._search, endings.depth, offsets)
-        rows = level.rows(endings.states)
-        level.left[rows] = 0
-        if endings.steps is not None:
-            costs = counted(endings.steps.marks).astype(np.int32)
-            level.left[rows] = _FAR
-            np.minimum.at(level.left, level.rows(endings.steps.sources), costs)
-        levels = [level]
-        for depth in range(endings.depth - 1, -1, -1):
-            before = _Level(self._search, depth, offsets)
-            for batch in self._steps.batches(self._steps.at_depth(depth)):
-                some, left = leading(batch, level)
-                if len(left):
-                    changed = self._changes.count(self._steps.packed(some.sources), self._steps.packed(some.targets))
-                    np.minimum.at(before.left, before.rows(some.sources), (changed + left).astype(np.int32))
-            level = before
-            levels.append(level)
-        return levels[::-1]
+    def _between(self, steps: Steps, levels: Sequence[Level], endings: Endings) -> SimpleRun:
+        check = (lambda: None) if self._budget is None else self._budget.check_time
+        _backwards(steps, self._changes, levels, endings, check)
+        return _Forwards(steps, self._changes, levels, check).run(endings)
 
 
-def leading(batch: Batch, level: _Level) -> tuple[Batch, NDArray[np.int64]]:
+def _backwards(
+    steps: Steps, changes: Changes, levels: Sequence[Level], endings: Endings, check: Callable[[], None]
+) -> None:
+    """Fill the ``levels``, from the initial states to the endings, with what is left to pay."""
+    last = levels[-1]
+    rows = last.rows(endings.states)
+    last.left[rows] = 0
+    if endings.steps is not None:
+        costs = counted(endings.steps.marks).astype(np.int32)
+        last.left[rows] = FAR
+        np.minimum.at(last.left, last.rows(endings.steps.sources), costs)
+    for depth in range(len(levels) - 2, -1, -1):
+        before, level = levels[depth], levels[depth + 1]
+        for batch in steps.batches(steps.at_depth(depth)):
+            check()
+            some, left = leading(batch, level)
+            if len(left):
+                changed = changes.count(steps.packed(some.sources), steps.packed(some.targets))
+                np.minimum.at(before.left, before.rows(some.sources), (changed + left).astype(np.int32))
+
+
+def leading(batch: Batch, level: Level) -> tuple[Batch, NDArray[np.int64]]:
     """The steps of ``batch`` to states of ``level`` from which an ending can be reached, and what is left there."""
     rows = level.rows(batch.targets)
-    left = np.where(rows >= 0, level.left[rows], _FAR)
-    chosen = left != _FAR
+    left = np.where(rows >= 0, level.left[rows], FAR)
+    chosen = left != FAR
     return batch.only(chosen), left[chosen].astype(np.int64)
 
 
@@ -162,8 +197,8 @@ class _Label:
 class _Forwards:
     """Follows the cheapest runs from the initial states on, with all sets of changed cells that none is part of."""
 
-    def __init__(self, search: Search, steps: Steps, changes: Changes, levels: list[_Level]) -> None:
-        self._search: Final = search
+    def __init__(self, steps: Steps, changes: Changes, levels: Sequence[Level], check: Callable[[], None]) -> None:
+        self._check: Final = check
         self._steps: Final = steps
         self._changes: Final = changes
         self._levels: Final = levels
@@ -195,6 +230,7 @@ class _Forwards:
         # Source label, instance: so that ways come in order, and the first to bring a set of cells keeps it.
         reached: list[tuple[int, int, int, int]] = []
         for batch in self._steps.batches(np.array(sorted(by_state), np.int64)):
+            self._check()
             some, left = leading(batch, level)
             marks = self._changes.marks(self._steps.packed(some.sources), self._steps.packed(some.targets))
             costs = counted(marks)
@@ -270,4 +306,4 @@ def _joined(marks: NDArray[np.uint64]) -> list[int]:
     return joined
 
 
-__all__ = ["MOST_STATES", "SimpleRun", "Simplest"]
+__all__ = ["FAR", "MOST_STATES", "Level", "SimpleRun", "Simplest"]

@@ -22,7 +22,8 @@ from model.language.data.base import (
     write,
 )
 from model.language.data.records import contents
-from model.language.data.store import Store, Traffic, as_symbol, guard
+from model.language.data.shown import BagText, Message, Plain
+from model.language.data.store import Store, Traffic, as_symbol, guard, plain_value
 from model.language.errors import SpecError, where
 from model.language.expressions import Const, Expr, Symbol, compare, ite
 from model.language.statements import choose
@@ -67,6 +68,14 @@ class Bag(Store):
 
     def variables(self) -> list[VariableBase]:
         return [self.length, *(variable for _, variable in self.counts)]
+
+    def words(self) -> dict[str, str]:
+        """``inbox.count(ASK)``: without the fields that are elements."""
+        shown = {
+            v.name: [self.machine.show(d, c.raw) for d, c in zip(self.type.plain.values(), content, strict=True)]
+            for content, v in self.counts
+        }
+        return {name: f"{self.name}.count({', '.join(values)})" for name, values in shown.items()}
 
     # ---- which counts a message is among
 
@@ -166,20 +175,22 @@ class Bag(Store):
         return compare("==", before(self.length, over), total(held))
 
     def text(self, index: tuple[int, ...], values: CellValues) -> str:
-        machine, messages, in_all = self.machine, [], 0
+        machine, in_all = self.machine, 0
+        counts: list[tuple[Message, int]] = []
         names = {field: machine.sorts[sort].names for field, sort in self.type.elements.items()}
         for content, variable in self.counts:
             plain = dict(zip(self.type.plain, content, strict=True))
             for position in itertools.product(*(range(len(n)) for n in names.values())):
                 held = values[variable.name, (*index, *position)]
-                shown = {f: machine.show(self.type.plain[f], c.raw) for f, c in plain.items()}
+                shown: dict[str, Plain] = {f: plain_value(machine, self.type.plain[f], c.raw) for f, c in plain.items()}
                 shown |= {f: n[i] for (f, n), i in zip(names.items(), position, strict=True)}
                 in_all += held
                 if held:
-                    messages.append(self.message(shown) + (f" x{held}" if held > 1 else ""))
+                    counts.append(({field: shown[field] for field in self.type.fields}, held))
         shown_length = values[self.length.name, index]
         # only a spec that was edited counts otherwise, and its states are still told apart
-        return "{" + ", ".join(messages) + "}" + (f" of {shown_length}" if shown_length != in_all else "")
+        held_now = BagText(counts)
+        return held_now if shown_length == in_all else f"{held_now} of {shown_length}"
 
 
 __all__ = ["Bag"]

@@ -7,7 +7,7 @@ guards and updates, so that no engine and no export needs to know of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from model.language.errors import Location, SpecError, where
@@ -29,11 +29,27 @@ TRUE = Const(True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Holder:
+    """A set or a ``channel``, or one for each element of ``over``: ``size`` is how much is in it."""
+
+    name: str
+    over: tuple[type[Sort], ...]
+    channel: bool
+    size: Callable[[Indices], Expr]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """How the cells of ``variables`` are shown together: ``show`` gives names and values in their place."""
+    """How the cells of ``variables`` are shown together: ``show`` gives names and values in their place.
+
+    ``words``: what people call a variable, by name, where that is not its label. ``holder``: the set or channel that
+    they are.
+    """
 
     variables: tuple[VariableBase, ...]
     show: Callable[[CellValues], Shown]
+    words: Mapping[str, str] = field(default_factory=dict)
+    holder: Holder | None = None
 
 
 class Handle:

@@ -25,7 +25,8 @@ from model.language.data.base import (
     write,
 )
 from model.language.data.elements import held_elements
-from model.language.data.store import Sent, Store, Traffic, as_symbol, guard
+from model.language.data.shown import Message, Plain, QueueText
+from model.language.data.store import Sent, Store, Traffic, as_symbol, guard, plain_value
 from model.language.expressions import Const, Expr, arithmetic, compare, ite, logic
 from model.language.statements import choose
 from model.language.tracing import Kind, Recording, recording
@@ -169,25 +170,25 @@ class Fifo(Store):
 
     def text(self, index: tuple[int, ...], values: CellValues) -> str:
         length = values[self.length.name, index]
-        held = f"[{', '.join(self._message(slot, index, values) for slot in self.slots[:length])}]"
+        held = QueueText(self._message(slot, index, values) for slot in self.slots[:length])
         behind = self.slots[length:]
         if all(self._is_empty(slot, index, values) for slot in behind):
             return held
         # only a spec that was edited gets here, and its states are still told apart
-        return f"{held} before [{', '.join(self._message(slot, index, values) for slot in behind)}]"
+        return f"{held} before {QueueText(self._message(slot, index, values) for slot in behind)}"
 
     def _is_empty(self, slot: dict[str, VariableBase], index: tuple[int, ...], values: CellValues) -> bool:
         plain = all(values[slot[f].name, index] == self._nothing(f).raw for f in self.type.plain)
         return plain and not any(held_elements(self.machine, slot[f], index, values) for f in self.type.elements)
 
-    def _message(self, slot: dict[str, VariableBase], index: tuple[int, ...], values: CellValues) -> str:
-        shown = {}
+    def _message(self, slot: dict[str, VariableBase], index: tuple[int, ...], values: CellValues) -> Message:
+        shown: dict[str, Plain] = {}
         for field, variable in slot.items():
             if field in self.type.elements:
                 shown[field] = "+".join(held_elements(self.machine, variable, index, values)) or "none"
             else:
-                shown[field] = self.machine.show(variable.domain, values[variable.name, index])
-        return self.message(shown)
+                shown[field] = plain_value(self.machine, variable.domain, values[variable.name, index])
+        return shown
 
 
 def _choice(condition: Expr, then: Expr, otherwise: Expr) -> Expr:

@@ -17,6 +17,7 @@ from model.language.data.base import (
     CellValues,
     Derived,
     Handle,
+    Holder,
     Indices,
     Shown,
     View,
@@ -32,6 +33,7 @@ from model.language.data.base import (
     variable_over,
     write,
 )
+from model.language.data.shown import SetText
 from model.language.errors import SpecError, where
 from model.language.expressions import Const, Expr, Op, logic
 from model.language.refused import NoPythonValue
@@ -198,12 +200,16 @@ class SetHandle(Derived):
         if not isinstance(full, bool):
             raise SpecError(f"{name}: full is True or False, found {full!r}", where())
         self.variable = variable_over(machine, name, (*self.over, *self.of), bool, full)
-        machine.views.append(View((self.variable,), self.show))
+        machine.views.append(View((self.variable,), self.show, {}, Holder(name, self.over, False, self._size)))
 
     def show(self, values: CellValues) -> Shown:
         """``waiting``: ``{app1, app2}``."""
         sizes = [range(self.machine.sorts[s].size) for s in self.over]
         return {self._label(index): self._members(index, values) for index in itertools.product(*sizes)}
+
+    def _size(self, over: Indices) -> Expr:
+        symbols = fresh(self.of)
+        return quantified("count", symbols, before(self.variable, (*over, *symbols)))
 
     def _label(self, index: tuple[int, ...]) -> str:
         names = [self.machine.sorts[s].names[i] for s, i in zip(self.over, index, strict=True)]
@@ -212,11 +218,11 @@ class SetHandle(Derived):
     def _members(self, index: tuple[int, ...], values: CellValues) -> str:
         names = [self.machine.sorts[s].names for s in self.of]
         found = [
-            [n[i] for n, i in zip(names, position, strict=True)]
+            tuple(n[i] for n, i in zip(names, position, strict=True))
             for position in itertools.product(*(range(len(n)) for n in names))
             if values[self.name, (*index, *position)]
         ]
-        return "{" + ", ".join(f"({', '.join(f)})" if len(f) > 1 else f[0] for f in found) + "}"
+        return SetText(f if len(f) > 1 else f[0] for f in found)
 
 
 class SetFamily(Derived, Generic[I, T]):

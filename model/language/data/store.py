@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from model.language.data.base import (
     TRUE,
     CellValues,
+    Holder,
     Indices,
     Shown,
     View,
@@ -29,11 +30,12 @@ from model.language.data.base import (
     write,
 )
 from model.language.data.records import RecordType
+from model.language.data.shown import Plain
 from model.language.errors import Location, SpecError, standing_at, where
 from model.language.expressions import Const, Expr, Symbol, arithmetic, compare, logic
 from model.language.statements import choose
 from model.language.tracing import OPEN, Guard, Kind, Recording
-from model.language.types import SortType
+from model.language.types import BOOL, INT, SortType, domain_type
 from model.language.variables import VariableBase
 from model.language.walking import conjunction, substitute
 
@@ -205,7 +207,15 @@ class Store(ABC):
         self.at = where()
         self.length = self.variable("length", (), range(capacity + 1), 0, "length")
         self.declare()
-        machine.views.append(View(tuple(self.variables()), self.show))
+        words = {self.length.name: f"len({self.name})", **self.words()}
+        machine.views.append(
+            View(
+                tuple(self.variables()),
+                self.show,
+                words,
+                Holder(name, self.over, True, lambda at: before(self.length, at)),
+            )
+        )
 
     def variable(self, name: str, sorts: tuple[Any, ...], domain: Any, init: Any, label: str) -> VariableBase:
         """A new variable for each channel of the store, and for each element of ``sorts``."""
@@ -263,16 +273,15 @@ class Store(ABC):
             for at in itertools.product(*(range(len(n)) for n in names))
         }
 
-    def message(self, fields: Mapping[str, str]) -> str:
-        """``ASK(app1, 2)``: the first field, and the others in parentheses."""
-        first, *rest = (fields[f] for f in self.type.fields)
-        return f"{first}({', '.join(rest)})" if rest else first
-
     # ---- what the two kinds do differently
 
     @abstractmethod
     def declare(self) -> None:
         """Declare the variables beside ``length``."""
+
+    def words(self) -> dict[str, str]:
+        """What people call the variables, by name; others have their labels."""
+        return {}
 
     @abstractmethod
     def variables(self) -> list[VariableBase]:
@@ -308,10 +317,18 @@ def guard(current: Recording, condition: Expr) -> None:
     current.guards.append(Guard(condition, where()))
 
 
+def plain_value(machine: Machine, domain: Any, raw: int) -> Plain:
+    """``raw`` of ``domain``: a number or a truth value as such, else its name."""
+    kind = domain_type(domain)
+    if kind == BOOL:
+        return bool(raw)
+    return raw if kind == INT else machine.show(domain, raw)
+
+
 def as_symbol(value: Expr) -> Symbol:
     """A field over a sort, which was checked to be an element."""
     assert isinstance(value, Symbol)
     return value
 
 
-__all__ = ["Delivery", "Sent", "Store", "Taken", "Traffic", "as_symbol", "guard"]
+__all__ = ["Delivery", "Sent", "Store", "Taken", "Traffic", "as_symbol", "guard", "plain_value"]
