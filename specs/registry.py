@@ -20,6 +20,7 @@ SHIPPED: Final = MappingProxyType(
         "yunikorn": "specs.yunikorn",
         "autoscaled_gang": "specs.autoscaled_gang",
         "kubernetes": "specs.kubernetes",
+        "composite": "specs.composite",
     }
 )
 """Name of a spec to its package; the spec function has the same name."""

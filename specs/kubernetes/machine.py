@@ -29,6 +29,7 @@ def kubernetes(
     failures: int = 1,
     misfits: int = 1,
     ranked: bool = True,
+    late: bool = False,
     cycle: Cycle = Cycle.POD_GROUP,
     edition: Edition = Edition.CURRENT,
 ) -> Machine:
@@ -37,9 +38,10 @@ def kubernetes(
     ``groups`` gangs of ``pods`` pods, of which ``min_count`` have to be placed; ``nodes`` nodes for ``capacity`` pods
     each. ``failures``: how many bindings may fail. ``misfits``: how many pods come with another schedulerName or
     priority than their group. ``ranked``: each group is more important than those before it and may preempt them.
+    ``late``: a group may lose pods, by a failed binding or because evicted ones leave, while its own cycle runs.
     ValueError for sizes that make no sense.
     """
-    checked = scope(groups, pods, min_count, nodes, capacity, failures, misfits, ranked, cycle, edition)
+    checked = scope(groups, pods, min_count, nodes, capacity, failures, misfits, ranked, late, cycle, edition)
     m = Machine("kubernetes", doc="Kubernetes PodGroup scheduling, mid 2026")
     s = State(m, checked)
     m.attach(s)
@@ -51,7 +53,7 @@ def kubernetes(
         _cycle(m, s)
         _decide(m, s, checked)
     if checked.preempts:
-        _preempt(m, s)
+        _preempt(m, s, checked)
     repair = [_validate(m, s, checked)] if misfits else []
     _bind(m, s, checked)
     declare_pods(m, s, checked)
@@ -118,6 +120,8 @@ def _cycle(m: Machine, s: State) -> None:
         require(s.no_cycle(), s.comes_first(g), s.misfit[g] == Misfit.NONE)
         s.queue[g] = Queue.POPPED
         s.todo.next = s.seen[g] - s.scheduled[g]
+        s.queued.next = s.seen[g] - s.scheduled[g]
+        s.counted.next = s.scheduled[g]
         s.leaving.next = any_(s.disrupted[b] for b in PodGroup)
         for n in Node:
             s.snapshot[n] = s.used(n)
@@ -143,6 +147,8 @@ def _cycle(m: Machine, s: State) -> None:
 def _end_cycle(s: State, g: PodGroup) -> None:
     """Part of an action: the snapshot and what was tried in it are dropped."""
     s.todo.next = 0
+    s.queued.next = 0
+    s.counted.next = 0
     s.leaving.next = False
     s.judged.next = False
     s.event_seen.next = False
@@ -192,14 +198,14 @@ def _may_preempt(s: State, g: PodGroup, v: PodGroup) -> Expr:
     return (s.priority[v] < s.priority[g]) & s.is_candidate(g, v) & s.is_eligible()
 
 
-def _preempt(m: Machine, s: State) -> None:
+def _preempt(m: Machine, s: State, scope: Scope) -> None:
     @m.action
     def post_filter(g: PodGroup, v: PodGroup) -> None:
         """PodGroupPostFilter: the cycle failed and is simulated anew, without the pods of a less important v;
         not while earlier victims are leaving (K7)."""
         require(s.failed(g), ~s.simulates(), s.is_eligible(), s.is_candidate(g, v), s.priority[v] < s.priority[g])
         s.candidate[v] = True
-        s.todo.next = s.seen[g] - s.scheduled[g]
+        s.todo.next = s.queued
         s.judged.next = False
         for n in Node:
             s.snapshot[n] -= s.bound[v, n]
@@ -222,7 +228,7 @@ def _preempt(m: Machine, s: State) -> None:
     @m.action
     def victims_leave(v: PodGroup) -> None:
         """The evicted pods of v are gone; new ones may be created in their place. Room is free (K7)."""
-        require(s.disrupted[v], s.binding(v) == 0)
+        require(s.disrupted[v], s.binding(v) == 0, _may_lose_pods(s, v, scope))
         s.wake_others(v)
         s.disrupted[v] = False
         s.seen[v] -= s.running(v)
@@ -263,6 +269,10 @@ def _validate(m: Machine, s: State, scope: Scope) -> Callable[..., None]:
     return replace_misfit
 
 
+def _may_lose_pods(s: State, g: PodGroup, scope: Scope) -> Expr | bool:
+    return scope.late or ~s.cycles(g)
+
+
 def _bind(m: Machine, s: State, scope: Scope) -> None:
     @m.action
     def bind(g: PodGroup, n: Node) -> None:
@@ -276,7 +286,7 @@ def _bind(m: Machine, s: State, scope: Scope) -> None:
         @m.action
         def bind_fails(g: PodGroup, n: Node) -> None:
             """PreBind or Bind fails: that one pod is forgotten, and its group is queued again (K5)."""
-            require(s.assumed[g, n] > 0, s.failures < scope.failures)
+            require(s.assumed[g, n] > 0, s.failures < scope.failures, _may_lose_pods(s, g, scope))
             s.failures.next = s.failures + 1
             s.assumed[g, n] -= 1
             s.scheduled[g] -= 1

@@ -193,8 +193,12 @@ _CYCLE = (
         without_guard("pop", "all_(~(queue[b] == Queue.POPPED)"),
         consequences=(
             "node_capacity",
+            "decision_is_atomic",
             "every_pod_is_judged_once",
             "snapshot_is_kept",
+            "partial_gang_is_queued",
+            "true_means_min_count",
+            "eviction_makes_the_group_feasible",
             "every_group_can_finish",
             "every_complete_gang_finishes",
             "deadlock_free",

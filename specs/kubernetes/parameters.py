@@ -40,6 +40,7 @@ class Scope:
     failures: int
     misfits: int
     ranked: bool
+    late: bool
     cycle: Cycle
     edition: Edition
 
@@ -68,6 +69,7 @@ def scope(
     failures: int,
     misfits: int,
     ranked: bool,
+    late: bool,
     cycle: Cycle,
     edition: Edition,
 ) -> Scope:
@@ -79,4 +81,4 @@ def scope(
     check_size("misfits", misfits, least=0, most=1)
     if min_count > nodes * capacity:
         raise ValueError(f"min_count is at most nodes x capacity, which is {nodes * capacity}; found {min_count}")
-    return Scope(groups, pods, min_count, nodes, capacity, failures, misfits, ranked, cycle, edition)
+    return Scope(groups, pods, min_count, nodes, capacity, failures, misfits, ranked, late, cycle, edition)

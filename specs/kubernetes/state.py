@@ -55,10 +55,12 @@ class State:
     """The variables.
 
     Of a group the API server has its ``object`` and ``seen`` pods; those that the cache counts as ``scheduled`` are
-    ``assumed`` (their binding is under way) or ``bound``. During its cycle, ``todo`` pods are still to be judged and
-    ``proposed`` ones have a node in the ``snapshot``, in which victims may be ``leaving``; ``event_seen`` notes that something happened meanwhile that may
-    help it. In the simulation of PodGroupPostFilter the pods of the ``candidate`` are taken out of the snapshot. A
-    ``disrupted`` group was evicted and its pods still have to leave; the group that did it has ``nominated`` nodes.
+    ``assumed`` (their binding is under way) or ``bound``. During its cycle, ``todo`` of its ``queued`` pods are still
+    to be judged and ``proposed`` ones have a node in the ``snapshot``, in which ``counted`` pods of it are scheduled
+    and victims may be ``leaving``; ``event_seen`` notes that something happened meanwhile that may help it. In the
+    simulation of PodGroupPostFilter the pods of the ``candidate`` are taken out of the snapshot. A ``disrupted`` group
+    was evicted and its pods still have to leave; the group that did it has ``nominated`` nodes. ``judged`` matters in
+    the seed only: PlacementFeasible was asked once.
     """
 
     def __init__(self, m: Machine, scope: Scope) -> None:
@@ -83,6 +85,8 @@ class State:
         self.disrupted = m.variable("disrupted", PodGroup, bool, init=False)
         self.candidate = m.variable("candidate", PodGroup, bool, init=False)
         self.snapshot = m.variable("snapshot", Node, room, init=0)
+        self.counted = m.scalar("counted", count, init=0)
+        self.queued = m.scalar("queued", count, init=0)
         self.todo = m.scalar("todo", count, init=0)
         self.leaving = m.scalar("leaving", bool, init=False)
         self.judged = m.scalar("judged", bool, init=False)
@@ -141,12 +145,12 @@ class State:
 
     def is_hopeless(self, g: PodGroup) -> Expr:
         """PlacementFeasible says Unschedulable: even with all remaining pods minCount is missed."""
-        missed = self.todo + self.proposals(g) + self.scheduled[g] < self.min_count
+        missed = self.todo + self.proposals(g) + self.counted < self.min_count
         return missed & self.judged if self.edition is Edition.SEED else missed
 
     def is_feasible(self, g: PodGroup) -> Expr:
         """PlacementFeasible says Success."""
-        return self.proposals(g) + self.scheduled[g] >= self.min_count
+        return self.proposals(g) + self.counted >= self.min_count
 
     def failed(self, g: PodGroup) -> Expr:
         """Nothing can be found for the group, or nothing new."""
