@@ -21,6 +21,7 @@ SHIPPED: Final = MappingProxyType(
         "autoscaled_gang": "specs.autoscaled_gang",
         "kubernetes": "specs.kubernetes",
         "composite": "specs.composite",
+        "coscheduling": "specs.coscheduling",
     }
 )
 """Name of a spec to its package; the spec function has the same name."""
