@@ -22,6 +22,7 @@ SHIPPED: Final = MappingProxyType(
         "kubernetes": "specs.kubernetes",
         "composite": "specs.composite",
         "coscheduling": "specs.coscheduling",
+        "kueue": "specs.kueue",
     }
 )
 """Name of a spec to its package; the spec function has the same name."""
