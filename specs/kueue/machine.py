@@ -8,25 +8,25 @@ for ever, so that all must come to rest once all are created.
 
 from __future__ import annotations
 
-from model.language import Machine, all_, any_, implies, require
+from model.language import Machine, all_, implies, require
 from specs.kueue.properties import declare
 from specs.kueue.shares import Cohort, Stage, Strategy, Workload
 
 
 def kueue(
-    nominal: tuple[int, ...] = (2, 2),
+    nominal: tuple[int, ...] = (3, 3),
     weight: tuple[int, ...] = (1, 1),
-    queue: tuple[int, ...] = (0, 0, 1, 1),
-    size: tuple[int, ...] = (2, 2, 1, 2),
-    priority: tuple[int, ...] = (0, 0, 0, 0),
+    queue: tuple[int, ...] = (0, 0, 1, 0),
+    size: tuple[int, ...] = (2, 3, 4, 3),
+    priority: tuple[int, ...] = (0, 1, 0, 0),
     strategy: Strategy = Strategy.BOTH,
     recheck: bool = True,
 ) -> Machine:
     """Kueue's preemption for fair sharing, with and without looking again at targets after fillBackWorkloads.
 
     ``nominal`` and ``weight`` of each ClusterQueue; ``queue``, ``size`` and ``priority`` of each workload.
-    ``strategy``: which fair sharing strategies are configured. ``recheck``: whether a target is given back only if the
-    others stay allowed. ValueError for sizes that make no sense.
+    ``strategy``: which fair sharing strategies are configured. ``recheck``: whether the targets that are left
+    after fillBackWorkloads must be allowed, which today's code does not ask. ValueError for sizes that make no sense.
     """
     if len(weight) != len(nominal) or not len(queue) == len(size) == len(priority):
         raise ValueError("nominal and weight have a number for each queue; queue, size and priority for each workload")
@@ -62,11 +62,13 @@ def kueue(
         c.preemptor[w] = True
         c.stage.next = Stage.TARGETS
 
-    @m.action
-    def take_own_target(t: Workload) -> None:
-        """A less important workload of the preemptor's own ClusterQueue becomes a target: its share sinks."""
-        require(c.stage == Stage.TARGETS, c.is_too_much(), c.admitted[t], ~c.target[t], c.is_own_target(t))
-        c.target[t] = True
+    if c.has_ranks:
+
+        @m.action
+        def take_own_target(t: Workload) -> None:
+            """A less important workload of the preemptor's own ClusterQueue becomes a target: its share sinks."""
+            require(c.stage == Stage.TARGETS, c.is_too_much(), c.admitted[t], ~c.target[t], c.is_own_target(t))
+            c.target[t] = True
 
     @m.action
     def take_fair_target(t: Workload) -> None:
@@ -87,26 +89,33 @@ def kueue(
         """There are no further targets, and the preemptor does not fit: it waits for a change."""
         require(c.stage == Stage.TARGETS, c.preemptor[w], c.is_too_much())
         require(all_(~(c.admitted[t] & ~c.target[t] & c.is_candidate(t)) for t in Workload))
-        c.preemptor[w] = False
-        c.inadmissible[w] = True
-        c.sticky[w] = False
-        c.stage.next = Stage.IDLE
-        for t in Workload:
-            c.target[t] = False
+        _give_up(c, w)
 
     @m.action
     def fill_back(t: Workload) -> None:
-        """fillBackWorkloads: a target is given back, for the preemptor fits beside it; here only if the others stay
-        allowed (kueue#14543, kueue#2596)."""
+        """fillBackWorkloads: a target is given back, for the preemptor fits beside it (kueue#2596)."""
         require(c.stage == Stage.FILL_BACK, c.target[t], c.fits_beside(t))
-        if recheck:
-            require(c.others_stay_fair(t))
         c.target[t] = False
+
+    if recheck:
+
+        @m.action
+        def reject_targets(w: Workload) -> None:
+            """With what was given back the share of the preemptor's ClusterQueue is too high for the targets that are
+            left: nobody is preempted (kueue#14543)."""
+            require(
+                c.stage == Stage.FILL_BACK, c.preemptor[w], all_(~(c.target[t] & c.fits_beside(t)) for t in Workload)
+            )
+            require(~c.stays_fair())
+            _give_up(c, w)
 
     @m.action
     def preempt(w: Workload) -> None:
-        """No target can be given back: all are evicted. The preemptor is not admitted yet."""
-        require(c.stage == Stage.FILL_BACK, c.preemptor[w], ~any_(m.enabled(fill_back, t) for t in Workload))
+        """No target can be given back: all are evicted. The preemptor is not admitted yet, but goes first (kueue#6929,
+        kueue#13662)."""
+        require(c.stage == Stage.FILL_BACK, c.preemptor[w], all_(~(c.target[t] & c.fits_beside(t)) for t in Workload))
+        if recheck:
+            require(c.stays_fair())
         c.preemptor[w] = False
         c.sticky[w] = True
         c.stage.next = Stage.IDLE
@@ -117,3 +126,13 @@ def kueue(
 
     declare(m, c)
     return m
+
+
+def _give_up(c: Cohort, w: Workload) -> None:
+    """Part of an action: the preemptor waits for a change."""
+    c.preemptor[w] = False
+    c.inadmissible[w] = True
+    c.sticky[w] = False
+    c.stage.next = Stage.IDLE
+    for t in Workload:
+        c.target[t] = False

@@ -33,24 +33,26 @@ def declare(m: Machine, c: Cohort) -> None:
     def victims_are_allowed_in_the_end() -> Expr:
         """What the strategies demand of the victims in another ClusterQueue holds for all that are preempted together,
         not only while they were gathered (kueue#14543)."""
-        return implies(any_(evicted(t) for t in Workload), c.stays_fair(lambda _: 0))
+        return implies(any_(evicted(t) for t in Workload), c.stays_fair())
 
-    @m.step
-    def own_victims_are_less_important() -> Expr:
-        """Within its own ClusterQueue a workload has only those of lower priority preempted."""
-        return all_(
-            implies(
-                evicted(t) & c.preemptor[w] & (c.queue[t] == c.queue[w]),
-                c.priority[t] < c.priority[w],
+    if c.has_ranks:
+
+        @m.step
+        def own_victims_are_less_important() -> Expr:
+            """Within its own ClusterQueue a workload has only those of lower priority preempted."""
+            return all_(
+                implies(
+                    evicted(t) & c.preemptor[w] & (c.queue[t] == c.queue[w]),
+                    c.priority[t] < c.priority[w],
+                )
+                for t in Workload
+                for w in Workload
             )
-            for t in Workload
-            for w in Workload
-        )
 
     @m.step
     def no_useless_victim() -> Expr:
-        """Nobody is preempted whom the preemptor fits beside, with the others still allowed (kueue#2596)."""
-        return all_(implies(evicted(t), ~(c.fits_beside(t) & c.others_stay_fair(t))) for t in Workload)
+        """Nobody is preempted whom the preemptor fits beside (kueue#2596)."""
+        return all_(implies(evicted(t), ~c.fits_beside(t)) for t in Workload)
 
     @m.sometimes
     def a_workload_is_to_be_preempted() -> Expr:

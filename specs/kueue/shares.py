@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from model.language import Expr, Machine, Sort, all_, any_, implies, ite, sum_
 
@@ -54,6 +54,8 @@ class Cohort:
     ) -> None:
         self.total = sum(nominal)
         self.strategy = strategy
+        ranked = list(zip(queue, priority, strict=True))
+        self.has_ranks = any(q == r and p < o for q, p in ranked for r, o in ranked)
         m.sort(Queue, len(nominal), ordered=True)
         m.sort(Workload, len(size), ordered=True)
         self.nominal = m.constant("nominal", Queue, nominal)
@@ -137,27 +139,20 @@ class Cohort:
         """What the targets of a ClusterQueue use."""
         return sum_(ite(self.target[v] & self.of(v, r), self.size[v], 0) for v in Workload)
 
-    def is_fair_in_all(self, q: Queue, plus: Expr | int, r: Queue) -> Expr:
-        """Whether all targets of ``r`` together are allowed for a preemptor of ``q``, which uses so much more."""
-        final = self.share_is_at_most(q, plus, r, 0)
-        initial = self.share_is_less(q, plus, r, self.taken(r))
+    def is_fair_in_all(self, q: Queue, r: Queue) -> Expr:
+        """Whether all targets of ``r`` together are allowed for a preemptor of ``q``."""
+        final = self.share_is_at_most(q, 0, r, 0)
+        initial = self.share_is_less(q, 0, r, self.taken(r))
         rule = {Strategy.FINAL: final, Strategy.INITIAL: initial, Strategy.BOTH: final | initial}
         return rule[self.strategy]
 
-    def stays_fair(self, plus: Callable[[Queue], Expr | int]) -> Expr:
-        """Whether the targets of other ClusterQueues are allowed if the preemptor's uses so much more."""
+    def stays_fair(self) -> Expr:
+        """Whether the targets in other ClusterQueues are allowed."""
         return all_(
-            implies(
-                self.is_preempting(q) & (q != r) & (self.taken(r) > 0),
-                self.is_fair_in_all(q, plus(q), r),
-            )
+            implies(self.is_preempting(q) & (q != r) & (self.taken(r) > 0), self.is_fair_in_all(q, r))
             for q in Queue
             for r in Queue
         )
-
-    def others_stay_fair(self, t: Workload) -> Expr:
-        """Whether the targets of other ClusterQueues are allowed also if target ``t`` of the preemptor's own stays."""
-        return self.stays_fair(lambda q: ite(self.of(t, q), self.size[t], 0))
 
     def is_own_target(self, t: Workload) -> Expr:
         """withinClusterQueue=LowerPriority: a less important workload of the preemptor's own ClusterQueue."""
