@@ -2,8 +2,10 @@
 #   make review     the report on examples/spark-gangs, in report.html
 #   make test       the fast tests, with coverage
 #   make test-slow  the slow tests, with many more random examples
+#   make mutants    every mutant of every spec: each must break the property that it names
 #   make bench      the speed benchmark
 #   make bench-explore  the explorer against Spin and TLC (TLC_JAR=tla2tools.jar), as ratios
+#   make bench-specs    what a check of each shipped spec costs
 #   make lint       ruff and mypy
 
 SHELL    := /bin/bash
@@ -18,7 +20,7 @@ WORKERS  ?= 2
 PYTHON ?= $(shell for p in python3.11 python3 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
-.PHONY: help venv review test test-slow bench bench-explore lint format clean
+.PHONY: help venv review test test-slow mutants bench bench-explore bench-specs lint format clean
 .DELETE_ON_ERROR:
 
 help:
@@ -52,11 +54,17 @@ test: $(READY)
 test-slow: $(READY)
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -q -m slow --timeout=3600
 
+mutants: $(READY)
+	$(BIN)/gangproof mutants
+
 bench: $(READY)
 	$(BIN)/python bench/run.py
 
 bench-explore: $(READY)
 	$(BIN)/python bench/explore.py
+
+bench-specs: $(READY)
+	$(BIN)/python bench/specs.py
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -27,6 +27,7 @@ _COMMANDS = {
     "simulate": "random walks over a spec that is too big to explore",
     "explain": "why a state is reachable, why an action is not enabled there",
     "export": "the life cycles of a spec as a picture, for Graphviz or Mermaid",
+    "mutants": "every seeded and historical fault, and the property that finds it",
     "schedule": "run a reference scheduler on a cluster",
     "place": "the optimal placement, with its bound",
     "compare": "greedy versus optimal, and the smallest input on which they differ",

@@ -13,6 +13,7 @@ from typing import Any
 
 from model.language import Machine
 from model.language.mutation import Edit, mutated
+from specs.parameters import shown
 
 
 @dataclass(frozen=True)
@@ -21,8 +22,8 @@ class Mutant:
 
     ``source`` is where the fault comes from: the rule it breaks, or the root cause of a real report. ``violated`` is
     the property that tells it, ``parameters`` the scope in which the spec without the fault holds and the fault shows.
-    ``consequences`` are the other properties that it breaks there. ``report`` is the id that the project's tracker has
-    for a fault that people really met. A fault that the spec knows as a variant of itself is ``changed`` parameters
+    ``report`` is the id that the project's tracker has for a fault that people really met; such a mutant breaks nothing
+    else there but its ``consequences``. A fault that the spec knows as a variant of itself is ``changed`` parameters
     instead of edits.
     """
 
@@ -52,5 +53,5 @@ class Mutant:
     @property
     def what(self) -> str:
         """The fault in words."""
-        variants = [f"{name}={getattr(value, 'value', value)}" for name, value in self.changed.items()]
+        variants = [f"{name}={shown(value)}" for name, value in self.changed.items()]
         return "; ".join([*(edit.what for edit in self.edits), *variants])

@@ -16,8 +16,9 @@ from gangproof.progress import Bar
     "--to",
     "form",
     required=True,
-    type=click.Choice(["dot", "mermaid"]),
-    help="dot: Graphviz. mermaid: a stateDiagram-v2.",
+    type=click.Choice(["dot", "mermaid", "markdown"]),
+    help="dot: Graphviz. mermaid: a stateDiagram-v2. markdown: a page with it and tables of transitions, actions and "
+    "properties.",
 )
 @click.option(
     "--project",
@@ -37,16 +38,24 @@ def command(
     An edge bears the actions of all steps between the states that its ends stand for.
     """
     from gangproof.trace_output import write_text
+    from model.export.document import document
     from model.export.graph import life_cycles, merged_graphs, without_repeats
     from model.export.pictures import dot, mermaid
     from model.query import read_queries
-    from specs.loading import load_spec
+    from specs.loading import find_function, load_spec
 
     machine = load_spec(spec, parameters)
     queries = [read_queries(machine, text) for text in projections] or life_cycles(machine)
     with Bar() as bar:
         graphs = without_repeats(merged_graphs(machine, queries, progress=bar.update))
-    text = dot(machine.name, graphs, loops) if form == "dot" else mermaid(graphs, loops)
+    match form:
+        case "dot":
+            text = dot(machine.name, graphs, loops)
+        case "mermaid":
+            text = mermaid(graphs, loops)
+        case _:
+            about = machine.doc or (find_function(spec).__doc__ or machine.name).strip().splitlines()[0]
+            text = document(machine, " ".join([spec, *parameters]), about, graphs, loops)
     if output is None:
         click.echo(text, nl=False)
     else:

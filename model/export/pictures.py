@@ -42,22 +42,22 @@ def _dot_lines(graph: Merged, prefix: str, loops: bool) -> list[str]:
         border = ", peripheries=2" if node.end else ""
         size = f"{node.states:,} {'state' if node.states == 1 else 'states'}"
         about = f", tooltip={_quoted(size)}"
-        lines.append(f"{prefix}n{i} [label={_quoted(_label(graph, node), newline=True)}{border}{about}];")
+        lines.append(f"{prefix}n{i} [label={_quoted(label(graph, node), newline=True)}{border}{about}];")
     for i, node in enumerate(graph.nodes):
         if node.initial:
             lines.append(f'{prefix}start{i} [shape=point, label=""];')
             lines.append(f"{prefix}start{i} -> {prefix}n{i};")
     lines += [
         f"{prefix}n{e.source} -> {prefix}n{e.target} [label={_quoted(chr(10).join(e.actions), newline=True)}];"
-        for e in _edges(graph, loops)
+        for e in edges(graph, loops)
     ]
     return lines
 
 
-def mermaid(graphs: Sequence[Merged], loops: bool = False) -> str:
+def mermaid(graphs: Sequence[Merged], loops: bool = False, titled: bool = True) -> str:
     """A ``stateDiagram-v2``, each graph in a composite state of its own if there are several."""
-    title = ["---", f"title: {json.dumps(graphs[0].title, ensure_ascii=False)}", "---"] if len(graphs) == 1 else []
-    lines = [*title, "stateDiagram-v2", "  direction LR"]
+    title = ["---", f"title: {json.dumps(graphs[0].title, ensure_ascii=False)}", "---"]
+    lines = [*(title if titled and len(graphs) == 1 else []), "stateDiagram-v2", "  direction LR"]
     for number, graph in enumerate(graphs):
         indent = "  "
         if len(graphs) > 1:
@@ -70,21 +70,21 @@ def mermaid(graphs: Sequence[Merged], loops: bool = False) -> str:
 
 
 def _mermaid_lines(graph: Merged, prefix: str, loops: bool) -> list[str]:
-    labels = [_text(_label(graph, node)).replace("\n", "<br/>") for node in graph.nodes]
+    labels = [_text(label(graph, node)).replace("\n", "<br/>") for node in graph.nodes]
     lines = [f'state "{label}" as {prefix}n{i}' for i, label in enumerate(labels)]
     lines += [f"[*] --> {prefix}n{i}" for i, node in enumerate(graph.nodes) if node.initial]
     lines += [
-        f"{prefix}n{e.source} --> {prefix}n{e.target} : {', '.join(map(_text, e.actions))}"
-        for e in _edges(graph, loops)
+        f"{prefix}n{e.source} --> {prefix}n{e.target} : {', '.join(map(_text, e.actions))}" for e in edges(graph, loops)
     ]
     return lines + [f"{prefix}n{i} --> [*]" for i, node in enumerate(graph.nodes) if node.end]
 
 
-def _edges(graph: Merged, loops: bool) -> list[Edge]:
+def edges(graph: Merged, loops: bool) -> list[Edge]:
+    """Those that are shown."""
     return [e for e in graph.edges if loops or e.source != e.target]
 
 
-def _label(graph: Merged, node: Node) -> str:
+def label(graph: Merged, node: Node) -> str:
     """The value, or with several expressions each with its value on a line of its own."""
     values = list(map(show, node.values))
     if len(values) == 1:
@@ -103,4 +103,4 @@ def _text(words: str) -> str:
     return _SPECIAL.sub(lambda found: f"#{ord(found[0])};", words)
 
 
-__all__ = ["dot", "mermaid"]
+__all__ = ["dot", "edges", "label", "mermaid"]

@@ -25,6 +25,9 @@ from reference.schedulers.yunikorn import Core, Environment, Event, EventName
 from specs.yunikorn import Gate, Policy, Queues, Timers
 from specs.yunikorn.binding import Follower, environment_for
 
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
+
 GANGS_MEET = [
     parameters(queues=queues, gate=gate, policy=policy, timers=timers, reject_fair=False)
     for (queues, gate), policy, timers in zip(

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from random_agreement import check_agreement
 
 from model.language import Expr, Machine, Sort, all_, require
+
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
 
 
 class App(Sort):

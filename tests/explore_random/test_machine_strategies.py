@@ -13,6 +13,9 @@ from model.language.describe import describe
 from model.language.walking import walk
 from model.strategies import machines
 
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
+
 FAST = settings(
     max_examples=400,
     phases=[Phase.generate, Phase.shrink],

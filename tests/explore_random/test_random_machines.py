@@ -15,6 +15,9 @@ from model.language.describe import describe
 from model.semantics import Explored, explore
 from model.strategies import machines
 
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
+
 SLOW_TO_DRAW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 from random_agreement import check_agreement
@@ -10,6 +11,9 @@ from model.language import Machine, SpecError
 from model.language.checks import check_action
 from model.language.generic_mutants import generic_mutants
 from model.strategies import machines
+
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
 
 RANDOM = settings(
     max_examples=60,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from model.explore import Exploration
@@ -12,6 +13,9 @@ from model.explore.lowering.grounding import Grounder
 from model.language import Action, Machine
 from model.semantics import Explored, Semantics, State, explore
 from model.strategies import machines
+
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
 
 RANDOM = settings(
     max_examples=60,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from model.explore.codegen.native import Native
@@ -16,6 +17,9 @@ from model.language import Machine
 from model.semantics import Fault, Semantics, State, explore
 from model.strategies import machines
 from model.verdict import Outcome
+
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
 
 RANDOM = settings(
     max_examples=60,

@@ -22,6 +22,9 @@ from model.verdict import PropertyVerdict
 from specs.gang import gang
 from specs.loading import load_spec
 
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
+
 SLOW_TO_DRAW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 Cost = tuple[int, frozenset[int]]  # cells changed, counted with and without repetition
 

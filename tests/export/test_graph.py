@@ -16,6 +16,7 @@ from model import semantics
 from model.errors import GraphTooLarge, QueryError
 from model.explore import Exploration
 from model.export.columns import Columns
+from model.export.document import document
 from model.export.graph import Merged, life_cycles, merged_graphs, state_graph, without_repeats
 from model.export.pictures import dot, mermaid
 from model.language import Machine, PropertyKind, Sort, require
@@ -241,3 +242,13 @@ def test_a_symmetric_sort_that_a_constant_splits_has_a_picture_of_each_kind() ->
         phase[a] = Mood.BUSY
 
     assert [[q.text for q in each] for each in life_cycles(m)] == [["phase[job1]"], ["phase[job2]"]]
+
+
+def test_a_page_of_markdown() -> None:
+    machine = gang(apps=1, size=1, nodes=1)
+    page = document(machine, "gang apps=1", "A gang.", merged_graphs(machine, life_cycles(machine)))
+    head, _, rest = page.partition("\n## state[app1]\n")
+    assert head == "# gang apps=1\n\nA gang. Explored: 5 states, 4 steps.\n"
+    assert "```mermaid\nstateDiagram-v2\n" in rest
+    assert "| from | to | by |\n| --- | --- | --- |\n| NEW | PENDING | submit |\n" in rest
+    assert "| `quota_never_exceeded` | always |" in rest

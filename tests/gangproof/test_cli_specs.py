@@ -244,3 +244,53 @@ def test_a_trace_file_is_looked_at_before_the_search(
     assert words in " ".join(said.err.split())
     assert said.out == ""
     assert spec.read_text() == text
+
+
+def test_mutants_of_one_spec(capsys: pytest.CaptureFixture[str]) -> None:
+    status, parsed, _ = answer(capsys, "mutants", "gang", "--workers", "1")
+    assert status == 0
+    assert [(m["name"], m["fate"], m["trace_length"]) for m in parsed["mutants"]] == [
+        ("no_quota", "caught", 11),
+        ("no_node_capacity", "caught", 5),
+        ("runs_one_early", "caught", 2),
+        ("placeholder_lost", "caught", 4),
+        ("never_replaced", "caught", None),
+    ]
+    assert run(["mutants", "gang", "--mutant", "no_quota"]) == 0
+    told = capsys.readouterr().out
+    assert "gang apps=4 size=3 nodes=2 capacity=4 quota=7\n" in told
+    assert "caught: quota_never_exceeded, violated after 11 steps" in told
+    assert run(["mutants", "gang", "--list"]) == 0
+    assert "quota_never_exceeded: the queue's quota" in capsys.readouterr().out
+
+
+def test_a_mutant_that_survives_and_one_that_is_undecided(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from model.language.mutation import disabled
+    from specs import registry
+    from specs.gang import gang
+    from specs.mutant import Mutant
+
+    tame = Mutant("tame", "this breaks nothing of that name", "node_capacity", gang, (disabled("replace"),))
+    monkeypatch.setattr(registry, "mutants", lambda _: [tame])
+    monkeypatch.setattr("specs.trials.mutants", lambda _: [tame])
+    assert run(["mutants", "gang"]) == 1
+    out = " ".join(capsys.readouterr().out.split())
+    assert "SURVIVES: node_capacity is holds with the fault" in out
+    assert run(["mutants", "gang", "--time-limit", "1e-9"]) == 3
+    assert "UNKNOWN: tame" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["gnag"], "no spec 'gnag' is shipped; there are gang, yunikorn"),
+        (["gang", "--mutant", "no_qouta"], "no mutant 'no_qouta' of gang"),
+        (["gang", "--reports"], "no report is a mutant of gang"),
+        (["gang", "--list", "--json"], "--list is text"),
+    ],
+)
+def test_mutants_that_there_are_not(capsys: pytest.CaptureFixture[str], arguments: list[str], told: str) -> None:
+    assert run(["mutants", *arguments]) == 2
+    assert told in " ".join(capsys.readouterr().err.split())

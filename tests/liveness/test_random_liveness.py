@@ -21,6 +21,9 @@ from model.semantics_liveness import refutes
 from model.strategies import live_machines
 from model.trace import Trace
 
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
+
 SLOW_TO_DRAW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import pytest
 
 from model.explore import explore
-from model.language import Expr, Machine, PropertyKind, Sort, SpecError, all_, implies, require
+from model.language import Expr, Machine, Sort, SpecError, all_, implies, require
 from model.language.mutation import (
     disabled,
     mutated,
@@ -26,7 +27,12 @@ from specs.gang import gang
 from specs.gang.machine import AppState
 from specs.mutant import Mutant
 from specs.registry import SHIPPED, mutants, spec_function
+from specs.trials import Fate, run_trials, scopes, tried
 
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
+
+# A third of them is tried here; `make mutants` tries them all, in less time.
 MUTANTS = {f"{spec}-{m.name}": m for spec in SHIPPED for m in mutants(spec)}
 
 
@@ -35,19 +41,76 @@ def base(spec: str, parameters: tuple[tuple[str, object], ...]) -> Verdict:
     return explore(spec_function(spec)(**dict(parameters)))
 
 
-@pytest.mark.parametrize("name", MUTANTS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if i % 3 == 0 else [pytest.mark.slow]) for i, name in enumerate(MUTANTS)]
+)
 def test_a_mutant_breaks_what_it_is_meant_to(name: str) -> None:
-    mutant = MUTANTS[name]
-    assert base(name.split("-")[0], tuple(mutant.parameters.items()))[mutant.violated].outcome is Outcome.HOLDS
-    machine = mutant.make()
-    kind = next(p.kind for p in machine.properties if p.name == mutant.violated)
-    told = explore(machine)[mutant.violated]
-    if kind is PropertyKind.SOMETIMES:
-        assert told.outcome is Outcome.VACUOUS
+    mutant, spec = MUTANTS[name], name.split("-")[0]
+    trial = tried(spec, mutant, base(spec, tuple(mutant.parameters.items())))
+    assert (trial.fate, trial.because) == (Fate.CAUGHT, "")
+    if trial.verdict is Outcome.VACUOUS:
+        assert trial.trace is None
     else:
-        assert told.outcome is Outcome.VIOLATED
-        assert told.trace is not None
-        assert Semantics(machine).replay(told.trace) is None
+        assert trial.verdict is Outcome.VIOLATED
+        assert trial.trace is not None
+        assert Semantics(mutant.make()).replay(trial.trace) is None
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_fault_is_small(name: str) -> None:
+    assert 1 <= MUTANTS[name].lines <= 10
+
+
+def _quota(**also: object) -> Mutant:
+    """A mutant of gang that breaks its quota and, with one node that holds all, nothing else."""
+    given: dict[str, Any] = {
+        "violated": "quota_never_exceeded",
+        "report": "a report",
+        "edits": (without_guard("allocate", "< 3"),),
+        **also,
+    }
+    return Mutant("no_quota", "a reason to be", build=gang, parameters={"nodes": 1, "capacity": 4}, **given)
+
+
+@pytest.mark.parametrize(
+    ("mutant", "fate", "because"),
+    [
+        (_quota(), Fate.CAUGHT, ""),
+        (_quota(consequences=("node_capacity",)), Fate.SURVIVES, "it lists node_capacity, which it does not break"),
+        (_quota(violated="node_capacity"), Fate.SURVIVES, "node_capacity is holds with the fault"),
+        (_quota(edits=(disabled("replace"),)), Fate.SURVIVES, "quota_never_exceeded is holds with the fault"),
+        (
+            Mutant("x", "a reason to be", "every_app_finishes", gang, (disabled("replace"),), report="a report"),
+            Fate.SURVIVES,
+            "it breaks deadlock_free too, which it does not list",
+        ),
+        (
+            Mutant("x", "a reason to be", "every_app_finishes", gang, (disabled("replace"),)),
+            Fate.CAUGHT,
+            "",
+        ),
+        (
+            Mutant("x", "a reason to be", "every_app_finishes", gang, (disabled("replace"),), {"quota": 1}),
+            Fate.SURVIVES,
+            "every_app_finishes is broken without the fault too",
+        ),
+    ],
+)
+def test_what_becomes_of_a_mutant(mutant: Mutant, fate: Fate, because: str) -> None:
+    trial = tried("gang", mutant, explore(mutant.base()))
+    assert (trial.fate, trial.because) == (fate, because)
+
+
+def test_trials_in_processes_are_those_in_this_one() -> None:
+    chosen = [("gang", m.name) for m in mutants("gang")]
+    here, there = (sorted(run_trials(chosen, workers=n), key=lambda t: t.name) for n in (1, 2))
+    assert [(t.name, t.fate, t.steps, t.states, t.also) for t in here] == [
+        (t.name, t.fate, t.steps, t.states, t.also) for t in there
+    ]
+    assert scopes(chosen) == [
+        ("gang", ("no_quota",)),
+        ("gang", ("no_node_capacity", "runs_one_early", "placeholder_lost", "never_replaced")),
+    ]
 
 
 @pytest.mark.parametrize("spec", SHIPPED)

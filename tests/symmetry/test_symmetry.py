@@ -28,6 +28,9 @@ from model.verdict import Outcome
 from specs.gang import gang
 from specs.loading import load_spec
 
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
+
 SLOW_TO_DRAW = [
     HealthCheck.too_slow,
     HealthCheck.data_too_large,

@@ -1,0 +1,80 @@
+"""Every shipped spec, explored: states, time and answer, as a table: ``make bench-specs``.
+
+    python bench/specs.py [--large] [SPEC...]
+
+Each spec with its default parameters and in the scopes below; ``--large`` adds those that take minutes. Nothing is
+compared: the figures tell what a check costs. Seconds are all in; compilation is told apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from model.explore import explore
+from model.verdict import Verdict
+from specs.loading import load_spec
+from specs.registry import SHIPPED
+
+Scopes = Mapping[str, Sequence[str]]
+SCOPES: Scopes = MappingProxyType(
+    {
+        "gang": ("apps=4 size=3 nodes=2 capacity=4 quota=7", "apps=5 size=3 nodes=2 capacity=4 quota=8"),
+        "yunikorn": ("queues=two_leaves", "policy=fair reject_fair=false", "apps=3 size=2"),
+        "autoscaled_gang": ("policy=fair", "vanish=true"),
+    }
+)
+"""Of each spec, besides its default parameters."""
+LARGE: Scopes = MappingProxyType(
+    {
+        "gang": ("apps=5 size=2 nodes=3 capacity=4 quota=8",),
+        "yunikorn": ("apps=3 capacity=4 quota=7",),
+    }
+)
+
+
+def row(spec: str, scope: str) -> list[str]:
+    """One line of the table."""
+    before = time.perf_counter()
+    verdict = explore(load_spec(spec, scope.split()))
+    seconds = time.perf_counter() - before
+    c = verdict.coverage
+    return [
+        f"{c.distinct_states:,}",
+        f"{c.transitions:,}",
+        f"{c.depth}",
+        f"{seconds:.2f}",
+        f"{c.compile_seconds:.2f}",
+        _answer(verdict),
+        f"{spec} {scope}".strip(),
+    ]
+
+
+def _answer(verdict: Verdict) -> str:
+    told = verdict.first_violation
+    return verdict.outcome.value if told is None else f"{told.name}, {len(told.trace or ())} steps"
+
+
+def main() -> None:
+    """Print the table line by line, as the answers come."""
+    parser = argparse.ArgumentParser(description="Every shipped spec, explored: states, time and answer.")
+    parser.add_argument("spec", nargs="*", help="only these")
+    parser.add_argument("--large", action="store_true", help="also the scopes that take minutes")
+    options = parser.parse_args()
+    if unknown := [s for s in options.spec if s not in SHIPPED]:
+        parser.error(f"no spec {unknown[0]!r} is shipped; there are {', '.join(SHIPPED)}")
+    form = "{:>12} {:>13} {:>5} {:>7} {:>7}  {:<38} {}"
+    print(form.format("states", "transitions", "depth", "s", "compile", "answer", "spec"))
+    for spec in options.spec or SHIPPED:
+        for scope in ("", *SCOPES.get(spec, ()), *(LARGE.get(spec, ()) if options.large else ())):
+            print(form.format(*row(spec, scope)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
