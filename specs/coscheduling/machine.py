@@ -8,6 +8,7 @@ waits too long, and then the gang backs off. Every pod takes one slot.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable
 
 from model.language import Expr, Machine, Sort, after, all_, any_, each, implies, require, sum_, weak, when
@@ -18,10 +19,19 @@ class Gang(Sort):
     """A PodGroup of the coscheduling plugin, in order of creation."""
 
 
+class GangState(enum.Enum):
+    """What becomes of a gang."""
+
+    ACTIVE = 0
+    BACKOFF = 1
+    """It was rejected, and is not tried for some time."""
+    DONE = 2
+
+
 class Plugin:
     """The variables. Of a gang ``pods`` pods exist; ``waiting`` ones are assumed and wait at Permit, ``bound`` ones
     run. ``assigned`` is the plugin's own count of both. ``min_member`` is what its PodGroup object says, ``wanted``
-    what its owner wants. ``denied``: it was rejected and backs off."""
+    what its owner wants."""
 
     def __init__(self, m: Machine, sizes: tuple[int, ...], slots: int, together: int, scales: int) -> None:
         m.sort(Gang, len(sizes), ordered=True)
@@ -35,8 +45,11 @@ class Plugin:
         self.waiting = m.variable("waiting", Gang, count, init=0)
         self.bound = m.variable("bound", Gang, count, init=0)
         self.assigned = m.variable("assigned", Gang, count, init=0)
-        self.denied = m.variable("denied", Gang, bool, init=False)
-        self.done = m.variable("done", Gang, bool, init=False)
+        self.state = m.variable("state", Gang, GangState, init=GangState.ACTIVE)
+
+    def is_done(self, g: Gang) -> Expr:
+        """Whether the gang has run to its end."""
+        return self.state[g] == GangState.DONE
 
     def used(self) -> Expr:
         """Slots that are taken."""
@@ -45,12 +58,13 @@ class Plugin:
     def is_active(self, g: Gang) -> Expr:
         """Whether a pod of the gang is in activeQ and passes PreFilter: enough of them exist, and it was not denied."""
         pending = self.pods[g] > self.waiting[g] + self.bound[g]
-        return pending & (self.pods[g] >= self.min_member[g]) & ~self.denied[g]
+        return pending & (self.pods[g] >= self.min_member[g]) & (self.state[g] == GangState.ACTIVE)
 
     def has_quorum(self, g: Gang) -> Expr:
         """Permit: minMember pods of the gang, and of all gangs of its gang group, are assumed or bound."""
         return all_(
-            implies(self.team[b] == self.team[g], self.done[b] | (self.assigned[b] >= self.min_member[b])) for b in Gang
+            implies(self.team[b] == self.team[g], self.is_done(b) | (self.assigned[b] >= self.min_member[b]))
+            for b in Gang
         )
 
     def reject(self, g: Gang) -> None:
@@ -59,7 +73,7 @@ class Plugin:
             with when(self.team[b] == self.team[g]):
                 self.assigned[b] = self.bound[b]
                 self.waiting[b] = 0
-                self.denied[b] = True
+                self.state[b] = GangState.BACKOFF
 
 
 def coscheduling(
@@ -90,7 +104,7 @@ def coscheduling(
     @m.action
     def create_pod(g: Gang) -> None:
         """The owner of g creates one more pod, up to what it wants."""
-        require(p.pods[g] < p.wanted[g], ~p.done[g])
+        require(p.pods[g] < p.wanted[g], p.state[g] != GangState.DONE)
         p.pods[g] += 1
 
     if scales:
@@ -98,7 +112,7 @@ def coscheduling(
         @m.action
         def scale_up(g: Gang) -> None:
             """The owner of g wants one pod more, and says so in the PodGroup object (kuberay#5205)."""
-            require(p.wanted[g] < p.size[g], p.bound[g] == 0, ~p.done[g], ~p.has_quorum(g))
+            require(p.wanted[g] < p.size[g], p.bound[g] == 0, p.state[g] != GangState.DONE, ~p.has_quorum(g))
             p.wanted[g] += 1
             p.min_member[g] += 1
 
@@ -119,8 +133,8 @@ def coscheduling(
     @m.action
     def backoff_expires(g: Gang) -> None:
         """g may be tried again."""
-        require(p.denied[g])
-        p.denied[g] = False
+        require(p.state[g] == GangState.BACKOFF)
+        p.state[g] = GangState.ACTIVE
 
     @m.action
     def permit(g: Gang) -> None:
@@ -133,8 +147,8 @@ def coscheduling(
     def finish(g: Gang) -> None:
         """The gang runs, to its end; gangs of its group that wait are bound before."""
         require(p.bound[g] > 0, p.waiting[g] == 0, p.bound[g] == p.pods[g])
-        require(all_(implies(p.team[b] == p.team[g], p.done[b] | (p.waiting[b] == 0)) for b in Gang))
-        p.done[g] = True
+        require(all_(implies(p.team[b] == p.team[g], p.is_done(b) | (p.waiting[b] == 0)) for b in Gang))
+        p.state[g] = GangState.DONE
         p.pods[g] = 0
         p.bound[g] = 0
         p.assigned[g] = 0
@@ -149,17 +163,17 @@ def coscheduling(
         @m.possible
         def every_gang_can_finish() -> Expr:
             """From every reachable state all gangs can run to their end (scheduler-plugins#117, koordinator#872)."""
-            return all_(p.done[g] for g in Gang)
+            return all_(p.is_done(g) for g in Gang)
 
     @m.sometimes
     def a_gang_finishes() -> Expr:
         """Some gang runs to its end."""
-        return any_(p.done[g] for g in Gang)
+        return any_(p.is_done(g) for g in Gang)
 
     @m.terminal
     def all_gangs_are_done() -> Expr:
         """Here a run may stop."""
-        return all_(p.done[g] for g in Gang)
+        return all_(p.is_done(g) for g in Gang)
 
     return m
 
@@ -202,7 +216,7 @@ def _declare_safety(m: Machine, p: Plugin, together: int) -> None:
             return all_(
                 implies(
                     (after(p.bound[g]) > p.bound[g]) & (p.team[b] == p.team[g]),
-                    p.done[b] | (p.waiting[b] + p.bound[b] >= p.wanted[b]),
+                    p.is_done(b) | (p.waiting[b] + p.bound[b] >= p.wanted[b]),
                 )
                 for g in Gang
                 for b in Gang

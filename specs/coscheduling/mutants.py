@@ -15,7 +15,7 @@ from model.language.mutation import (
     without_guard,
     without_update,
 )
-from specs.coscheduling.machine import Gang, Plugin, coscheduling
+from specs.coscheduling.machine import Gang, GangState, Plugin, coscheduling
 from specs.mutant import Mutant
 
 _GROUPS: Final = {"gangs": 4, "size": 1, "slots": 2, "together": 2, "timeouts": False}
@@ -42,7 +42,7 @@ def _leaves_waiting_pods(m: Machine) -> Body:
     def fail_pod(g: Gang) -> None:
         """The pod is unschedulable; what its gang holds stays assumed."""
         require(p.is_active(g), p.used() == p.slots, ~p.has_quorum(g))
-        p.denied[g] = True
+        p.state[g] = GangState.BACKOFF
 
     return fail_pod
 
@@ -55,7 +55,7 @@ def _leaves_siblings(m: Machine) -> Body:
         require(p.is_active(g), p.used() == p.slots, ~p.has_quorum(g))
         p.assigned[g] = p.bound[g]
         p.waiting[g] = 0
-        p.denied[g] = True
+        p.state[g] = GangState.BACKOFF
 
     return fail_pod
 
