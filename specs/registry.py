@@ -19,6 +19,10 @@ SHIPPED: Final = MappingProxyType(
         "gang": "specs.gang",
         "yunikorn": "specs.yunikorn",
         "autoscaled_gang": "specs.autoscaled_gang",
+        "kubernetes": "specs.kubernetes",
+        "composite": "specs.composite",
+        "coscheduling": "specs.coscheduling",
+        "kueue": "specs.kueue",
     }
 )
 """Name of a spec to its package; the spec function has the same name."""

@@ -11,7 +11,12 @@ from types import MappingProxyType
 from gangproof.cli import run
 from specs.registry import SHIPPED
 
-SCOPES: Mapping[str, tuple[str, ...]] = MappingProxyType({"yunikorn": ("queues=two_leaves", "gate=reserves")})
+SCOPES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "kubernetes": ("pods=2", "nodes=2", "misfits=0"),
+        "yunikorn": ("queues=two_leaves", "gate=reserves"),
+    }
+)
 """Parameters, where the default ones do not show all that there is."""
 
 

@@ -1,0 +1,84 @@
+"""The parameters of the kubernetes spec, and what sizes make sense together."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from specs.parameters import check_size
+
+MOST = 8
+
+
+class Cycle(enum.Enum):
+    """How kube-scheduler takes pods out of its queue."""
+
+    POD_GROUP = "pod_group"
+    """One cycle judges all pending pods of a PodGroup."""
+    POD_BY_POD = "pod_by_pod"
+    """One cycle a pod, as without the feature gate."""
+
+
+class Edition(enum.Enum):
+    """Which text the spec follows where the two differ."""
+
+    SEED = "seed"
+    """The documentation page of the PodGroup scheduling cycle."""
+    CURRENT = "current"
+    """The scheduler's code of mid 2026."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Checked sizes, and what can happen with them."""
+
+    groups: int
+    pods: int
+    min_count: int
+    nodes: int
+    capacity: int
+    failures: int
+    misfits: int
+    ranked: bool
+    late: bool
+    cycle: Cycle
+    edition: Edition
+
+    @property
+    def room(self) -> int:
+        """Pods that the cluster has room for."""
+        return self.nodes * self.capacity
+
+    @property
+    def preempts(self) -> bool:
+        """Whether some group is more important than another."""
+        return self.ranked and self.groups > 1 and self.cycle is Cycle.POD_GROUP
+
+    @property
+    def gate(self) -> int:
+        """Pods that must have been seen before PreEnqueue lets a group into the queue."""
+        return self.min_count if self.edition is Edition.CURRENT else 1
+
+
+def scope(
+    groups: int,
+    pods: int,
+    min_count: int,
+    nodes: int,
+    capacity: int,
+    failures: int,
+    misfits: int,
+    ranked: bool,
+    late: bool,
+    cycle: Cycle,
+    edition: Edition,
+) -> Scope:
+    """The scope of a spec, or ValueError that names the parameter, what was found and what is possible."""
+    for name, value in (("groups", groups), ("pods", pods), ("nodes", nodes), ("capacity", capacity)):
+        check_size(name, value, most=MOST)
+    check_size("min_count", min_count, most=pods)
+    check_size("failures", failures, least=0, most=MOST)
+    check_size("misfits", misfits, least=0, most=1)
+    if min_count > nodes * capacity:
+        raise ValueError(f"min_count is at most nodes x capacity, which is {nodes * capacity}; found {min_count}")
+    return Scope(groups, pods, min_count, nodes, capacity, failures, misfits, ranked, late, cycle, edition)

@@ -1,0 +1,174 @@
+"""What a state of the kubernetes spec consists of, and the sums that guards and properties are made of."""
+
+from __future__ import annotations
+
+import enum
+
+from model.language import Expr, Machine, Sort, all_, any_, ite, sum_, when
+from specs.kubernetes.parameters import Edition, Scope
+
+
+class PodGroup(Sort):
+    """A PodGroup with the gang policy. All of its pods are alike and take one unit of a node."""
+
+
+class Node(Sort):
+    """A node."""
+
+
+class Queue(enum.Enum):
+    """Where the scheduling queue has a group."""
+
+    OUTSIDE = 0
+    """Gated, or nothing of it is pending."""
+    ACTIVE = 1
+    """In activeQ."""
+    BACKOFF = 2
+    """In backoffQ."""
+    UNSCHEDULABLE = 3
+    """Among the unschedulable ones, until an event wakes it."""
+    POPPED = 4
+    """Its scheduling cycle runs."""
+
+
+class Condition(enum.Enum):
+    """PodGroupInitiallyScheduled."""
+
+    NONE = 0
+    UNSCHEDULABLE = 1
+    """False, reason Unschedulable."""
+    SCHEDULER_ERROR = 2
+    """False, reason SchedulerError."""
+    SCHEDULED = 3
+    """True, reason Scheduled."""
+
+
+class Misfit(enum.Enum):
+    """What is wrong with one pod of a group."""
+
+    NONE = 0
+    SCHEDULER_NAME = 1
+    PRIORITY = 2
+
+
+class State:
+    """The variables.
+
+    Of a group the API server has its ``object`` and ``seen`` pods; those that the cache counts as ``scheduled`` are
+    ``assumed`` (their binding is under way) or ``bound``. During its cycle, ``todo`` of its ``queued`` pods are still
+    to be judged and ``proposed`` ones have a node in the ``snapshot``, in which ``counted`` pods of it are scheduled
+    and victims may be ``leaving``; ``event_seen`` notes that something happened meanwhile that may help it. In the
+    simulation of PodGroupPostFilter the pods of the ``candidate`` are taken out of the snapshot. A ``disrupted`` group
+    was evicted and its pods still have to leave; the group that did it has ``nominated`` nodes. ``judged`` matters in
+    the seed only: PlacementFeasible was asked once.
+    """
+
+    def __init__(self, m: Machine, scope: Scope) -> None:
+        self.min_count = scope.min_count
+        self.capacity = scope.capacity
+        self.edition = scope.edition
+        m.sort(PodGroup, scope.groups, symmetric=not scope.ranked)
+        m.sort(Node, scope.nodes, symmetric=True)
+        self.priority = m.constant("priority", PodGroup, [i + 1 if scope.ranked else 1 for i in range(scope.groups)])
+        count, room = range(scope.pods + 1), range(scope.capacity + 1)
+        self.object = m.variable("object", PodGroup, bool, init=False)
+        self.seen = m.variable("seen", PodGroup, count, init=0)
+        self.misfit = m.variable("misfit", PodGroup, Misfit, init=Misfit.NONE)
+        self.queue = m.variable("queue", PodGroup, Queue, init=Queue.OUTSIDE)
+        self.condition = m.variable("condition", PodGroup, Condition, init=Condition.NONE)
+        self.done = m.variable("done", PodGroup, bool, init=False)
+        self.scheduled = m.variable("scheduled", PodGroup, count, init=0)
+        self.assumed = m.variable("assumed", (PodGroup, Node), count, init=0)
+        self.bound = m.variable("bound", (PodGroup, Node), count, init=0)
+        self.proposed = m.variable("proposed", (PodGroup, Node), count, init=0)
+        self.nominated = m.variable("nominated", (PodGroup, Node), count, init=0)
+        self.disrupted = m.variable("disrupted", PodGroup, bool, init=False)
+        self.candidate = m.variable("candidate", PodGroup, bool, init=False)
+        self.snapshot = m.variable("snapshot", Node, room, init=0)
+        self.counted = m.scalar("counted", count, init=0)
+        self.queued = m.scalar("queued", count, init=0)
+        self.todo = m.scalar("todo", count, init=0)
+        self.leaving = m.scalar("leaving", bool, init=False)
+        self.judged = m.scalar("judged", bool, init=False)
+        self.event_seen = m.scalar("event_seen", bool, init=False)
+        self.failures = m.scalar("failures", range(scope.failures + 1), init=0)
+        self.misfits = m.scalar("misfits", range(scope.misfits + 1), init=0)
+
+    # ---- one group
+
+    def running(self, g: PodGroup) -> Expr:
+        """Pods that are bound."""
+        return sum_(self.bound[g, n] for n in Node)
+
+    def binding(self, g: PodGroup) -> Expr:
+        """Pods whose binding is under way."""
+        return sum_(self.assumed[g, n] for n in Node)
+
+    def placed(self, g: PodGroup) -> Expr:
+        """Pods that have a node."""
+        return sum_(self.assumed[g, n] + self.bound[g, n] for n in Node)
+
+    def proposals(self, g: PodGroup) -> Expr:
+        """Pods that this cycle has found a node for."""
+        return sum_(self.proposed[g, n] for n in Node)
+
+    def cycles(self, g: PodGroup) -> Expr:
+        """Whether the cycle of the group runs."""
+        return self.queue[g] == Queue.POPPED
+
+    # ---- nodes
+
+    def used(self, n: Node) -> Expr:
+        """Pods of the cache on a node."""
+        return sum_(self.assumed[b, n] + self.bound[b, n] for b in PodGroup)
+
+    def has_room(self, g: PodGroup, n: Node) -> Expr:
+        """Filter: in the snapshot, next to what this cycle proposed and what others are nominated for."""
+        others = sum_(ite((b != g) & (self.priority[b] >= self.priority[g]), self.nominated[b, n], 0) for b in PodGroup)
+        return self.snapshot[n] + self.proposed[g, n] + others < self.capacity
+
+    # ---- the cycle
+
+    def no_cycle(self) -> Expr:
+        """Whether the scheduler is free to pop."""
+        return all_(~self.cycles(b) for b in PodGroup)
+
+    def comes_first(self, g: PodGroup) -> Expr:
+        """QueueSort: nobody more important is active. Ties are free."""
+        return (self.queue[g] == Queue.ACTIVE) & all_(
+            (self.queue[b] != Queue.ACTIVE) | (self.priority[b] <= self.priority[g]) for b in PodGroup
+        )
+
+    def simulates(self) -> Expr:
+        """Whether the cycle is in PodGroupPostFilter."""
+        return any_(self.candidate[b] for b in PodGroup)
+
+    def is_hopeless(self, g: PodGroup) -> Expr:
+        """PlacementFeasible says Unschedulable: even with all remaining pods minCount is missed."""
+        missed = self.todo + self.proposals(g) + self.counted < self.min_count
+        return missed & self.judged if self.edition is Edition.SEED else missed
+
+    def is_feasible(self, g: PodGroup) -> Expr:
+        """PlacementFeasible says Success."""
+        return self.proposals(g) + self.counted >= self.min_count
+
+    def failed(self, g: PodGroup) -> Expr:
+        """Nothing can be found for the group, or nothing new."""
+        none = (self.todo == 0) & (~self.is_feasible(g) | (self.proposals(g) == 0))
+        return self.cycles(g) & (self.is_hopeless(g) | none)
+
+    def is_candidate(self, g: PodGroup, v: PodGroup) -> Expr:
+        """Whether pods of ``v`` run that can be asked to leave."""
+        return (self.running(v) > 0) & (self.binding(v) == 0) & ~self.disrupted[v]
+
+    def is_eligible(self) -> Expr:
+        """Whether, in the snapshot, the victims of earlier preemptions have left."""
+        return ~self.leaving
+
+    def wake_others(self, g: PodGroup) -> None:
+        """Part of an action: room was freed. Others leave the unschedulable ones; a cycle that runs takes note."""
+        with when(~self.no_cycle()):
+            self.event_seen.next = True
+        for b in PodGroup:
+            with when((self.queue[b] == Queue.UNSCHEDULABLE) & (b != g)):
+                self.queue[b] = Queue.ACTIVE

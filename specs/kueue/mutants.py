@@ -1,0 +1,167 @@
+"""Faults of the kueue spec: reports of the Kueue project, and at least one fault for each property."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from model.language import Expr, Machine, all_, any_, implies, require
+from model.language.mutation import (
+    Body,
+    Edit,
+    disabled,
+    rewritten,
+    with_guard,
+    without_guard,
+    without_update,
+)
+from specs.kueue.machine import kueue
+from specs.kueue.shares import Cohort, Queue, Stage, Workload
+from specs.mutant import Mutant
+
+_OLDER_HEAD: Final = {"queue": (0, 1, 0, 0), "size": (6, 6, 3, 1), "priority": (0, 0, 0, 0)}
+_THREE: Final = {"queue": (0, 1, 1), "size": (5, 6, 6), "priority": (0, 0, 0)}
+_WITHIN_NOMINAL: Final = {"nominal": (2, 2), "queue": (0, 0, 1), "size": (2, 2, 2), "priority": (0, 0, 0)}
+_WEIGHTLESS: Final = {
+    "nominal": (0, 0, 2),
+    "weight": (0, 0, 1),
+    "queue": (0, 1),
+    "size": (2, 2),
+    "priority": (0, 0),
+}
+_SMALL: Final = {"nominal": (2, 2), "queue": (0, 0, 1, 1), "size": (2, 2, 2, 1), "priority": (0, 0, 0, 0)}
+_RANKED: Final = {"nominal": (2, 2), "queue": (0, 0, 1, 1), "size": (2, 2, 2, 1), "priority": (0, 1, 0, 0)}
+
+
+def _mutant(
+    name: str,
+    source: str,
+    violated: str,
+    *edits: Edit,
+    parameters: Mapping[str, Any] | None = None,
+    consequences: tuple[str, ...] = (),
+    report: str = "",
+    changed: Mapping[str, Any] | None = None,
+) -> Mutant:
+    return Mutant(name, source, violated, kueue, edits, parameters or {}, consequences, report, changed or {})
+
+
+def _shares_are_not_compared(m: Machine) -> Body:
+    c = m.attached(Cohort)
+
+    def take_fair_target(t: Workload) -> None:
+        """Any workload of another ClusterQueue that borrows may be a target."""
+        require(c.stage == Stage.TARGETS, c.is_too_much(), c.admitted[t], ~c.target[t], c.borrows(t))
+        require(~any_(c.preemptor[w] & (c.queue[w] == c.queue[t]) for w in Workload))
+        c.target[t] = True
+
+    return take_fair_target
+
+
+def _borrows_by_itself(m: Machine) -> Body:
+    c = m.attached(Cohort)
+
+    def admit(w: Workload) -> None:
+        """Who borrows is told by the size of the request."""
+
+        def borrows(v: Workload) -> Expr:
+            return any_(c.of(v, q) & (c.size[v] > c.nominal[q]) for q in Queue)
+
+        require(c.stage == Stage.IDLE, c.is_head(w), c.fits(w))
+        require(all_(implies(c.is_head(v) & c.fits(v) & ~borrows(v), ~borrows(w)) for v in Workload))
+        c.admitted[w] = True
+        c.sticky[w] = False
+
+    return admit
+
+
+MUTANTS: Final = (
+    _mutant(
+        "targets_are_not_looked_at_again",
+        "fillBackWorkloads gives back targets of the preemptor's own queue; its share rises, others become illegal",
+        "victims_are_allowed_in_the_end",
+        changed={"recheck": False},
+        report="kueue#14543",
+        consequences=("preemption_comes_to_rest",),
+    ),
+    _mutant(
+        "any_share_may_preempt",
+        "a workload is preempted for a ClusterQueue with a higher weighted share, so that they take turns",
+        "preemption_comes_to_rest",
+        rewritten("take_fair_target", _shares_are_not_compared, "shares are not compared"),
+        without_guard("preempt", "sum_(ite((target[v]"),
+        parameters=_THREE,
+        report="kueue#3779",
+        consequences=("victims_are_allowed_in_the_end",),
+    ),
+    _mutant(
+        "weightless_queues_are_alike",
+        "the share of a ClusterQueue with weight 0 is the largest there is, so that two such are always equal",
+        "preemption_comes_to_rest",
+        rewritten("take_fair_target", _shares_are_not_compared, "no share with weight 0 is above another"),
+        without_guard("preempt", "sum_(ite((target[v]"),
+        parameters=_WEIGHTLESS,
+        report="kueue#6774",
+        consequences=("victims_are_allowed_in_the_end",),
+    ),
+    _mutant(
+        "preemptor_is_not_the_head",
+        "an older workload that does not fit goes back to the head of the queue, in front of the preemptor",
+        "preemption_comes_to_rest",
+        without_update("preempt", "sticky"),
+        parameters=_OLDER_HEAD,
+        report="kueue#6929",
+    ),
+    _mutant(
+        "preemptor_does_not_go_first",
+        "quota that a preemption has freed is given to a workload of another ClusterQueue before the preemptor",
+        "preemption_comes_to_rest",
+        without_guard("admit", "(v != w)"),
+        parameters=_THREE,
+        report="kueue#13662",
+    ),
+    _mutant(
+        "borrowing_is_told_by_the_request",
+        "whether a workload borrows is computed from its request alone, not from what its queue uses already",
+        "nominal_quota_has_precedence",
+        rewritten("admit", _borrows_by_itself, "admit compares requests with nominal quota"),
+        parameters=_WITHIN_NOMINAL,
+        report="kueue#3405",
+        consequences=("preemption_comes_to_rest",),
+    ),
+    _mutant(
+        "targets_are_not_given_back",
+        "targets that turn out not to be needed are preempted all the same",
+        "no_useless_victim",
+        without_guard("preempt", "all_(~(target[t]"),
+        report="kueue#2596",
+        consequences=("preemption_comes_to_rest",),
+    ),
+    _mutant(
+        "quota_is_not_looked_at",
+        "a head is admitted whatever the cohort has left",
+        "quota_never_exceeded",
+        without_guard("admit", "+ size[w]) <= 4"),
+        parameters=_SMALL,
+    ),
+    _mutant(
+        "priority_is_not_looked_at",
+        "withinClusterQueue=LowerPriority: the priority of a target in the own queue is not looked at",
+        "own_victims_are_less_important",
+        with_guard("take_own_target", "priority[t]", lambda old: old | True),
+        parameters=_RANKED,
+        consequences=("preemption_comes_to_rest",),
+    ),
+    _mutant(
+        "nobody_is_a_target",
+        "no targets are looked for in other ClusterQueues",
+        "a_workload_is_to_be_preempted",
+        disabled("take_fair_target"),
+        parameters=_SMALL,
+        consequences=(
+            "preemption_comes_to_rest",
+            "deadlock_free",
+        ),
+    ),
+)
+"""Each breaks the property that it names, where the spec itself holds."""

@@ -1,0 +1,185 @@
+"""The specs of Kubernetes PodGroups, composite groups, coscheduling and Kueue: what their READMEs say is found."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import specs
+from model.explore import explore
+from model.export.graph import merged_graphs
+from model.language import Machine
+from model.query import read_query
+from model.semantics import Semantics
+from model.verdict import Outcome, Verdict
+from specs.composite import composite
+from specs.kubernetes import Cycle, kubernetes
+from specs.loading import SpecLoadError, load_spec
+
+FOLDER = Path(str(specs.__file__)).parent
+NAMES = ("kubernetes", "composite", "coscheduling", "kueue")
+ROW = re.compile(
+    r"^\| (?P<parameters>\(default\)|[a-z_]+=\S+(?: [a-z_]+=\S+)*) \| (?P<states>[\d,]+) \| (?P<transitions>[\d,]+) "
+    r"\| (?P<depth>\d+) \| (?P<answer>.+) \|$",
+    re.MULTILINE,
+)
+
+
+def readme(spec: str) -> str:
+    return (FOLDER / spec / "README.md").read_text(encoding="utf-8")
+
+
+ROWS = {(spec, row["parameters"]): row for spec in NAMES for row in ROW.finditer(readme(spec))}
+
+
+def load(spec: str, parameters: str) -> Machine:
+    return load_spec(spec, [] if parameters == "(default)" else parameters.split())
+
+
+def answer(verdict: Verdict) -> str:
+    found = {p.name: len(p.trace or ()) for p in verdict.properties if p.outcome is Outcome.VIOLATED}
+    words = ", ".join(f"{name} {steps}" for name, steps in found.items())
+    return f"violated: {words}" if words else verdict.outcome.value
+
+
+def test_the_tables_are_read() -> None:
+    assert {spec for spec, _ in ROWS} == set(NAMES)
+    assert len(ROWS) >= 35
+
+
+@pytest.mark.parametrize(("spec", "parameters"), ROWS)
+def test_the_tables_tell_what_is_found(spec: str, parameters: str) -> None:
+    verdict = explore(load(spec, parameters))
+    c, row = verdict.coverage, ROWS[spec, parameters]
+    found = [f"{c.distinct_states:,}", f"{c.transitions:,}", str(c.depth), answer(verdict)]
+    assert found == [row[name] for name in ("states", "transitions", "depth", "answer")]
+
+
+@pytest.mark.parametrize("spec", NAMES)
+def test_the_default_holds_and_is_not_empty(spec: str) -> None:
+    verdict = explore(load(spec, "(default)"))
+    assert verdict.outcome is Outcome.HOLDS
+    assert verdict.never_fired == ()
+
+
+# ---- rules
+
+
+RULES = dict(re.findall(r"^\| (K\d+) \| .+ \| (.+) \|$", readme("kubernetes").split("## Rules")[1], re.MULTILINE))
+# Together these have every action and every property.
+MACHINES = (kubernetes(), kubernetes(cycle=Cycle.POD_BY_POD, misfits=0), composite())
+
+
+def cited() -> dict[str, set[str]]:
+    """For each rule the actions and properties whose docstrings cite it."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for machine in MACHINES:
+        for each in (*machine.actions, *machine.properties):
+            for rule in re.findall(r"\bK\d+\b", each.doc):
+                found[rule].add(each.name)
+    return found
+
+
+def test_no_rule_is_lost() -> None:
+    assert list(RULES) == [f"K{i}" for i in range(1, 23)]
+    assert cited().keys() <= RULES.keys()
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_rule_is_followed_or_left_out_with_a_reason(rule: str) -> None:
+    named = set(re.findall(r"`(\w+)`", RULES[rule]))
+    assert named == cited()[rule]
+    if not named:
+        assert re.fullmatch(r"left out: .{20,}", RULES[rule])
+
+
+def test_every_action_says_which_rule_it_follows() -> None:
+    claimed = set().union(*cited().values())
+    assert {a.name for m in MACHINES for a in m.actions} <= claimed
+
+
+# ---- transitions
+
+TABLE = list(csv.DictReader((Path(__file__).parent / "data" / "kubernetes-transitions.csv").open(encoding="utf-8")))
+BASE = "pods=2 nodes=2"
+
+
+@cache
+def shown(parameters: str) -> frozenset[tuple[str, str, str]]:
+    """Steps of the queue and the condition of any group, in the explored spec."""
+    machine = load("kubernetes", parameters)
+    cells = [(v, f"{v}[podgroup{i}]") for v in ("queue", "condition") for i in (1, 2)]
+    graphs = merged_graphs(machine, [[read_query(machine, cell)] for _, cell in cells])
+    return frozenset(
+        (variable, str(graph.nodes[e.source].values[0]), str(graph.nodes[e.target].values[0]))
+        for (variable, _), graph in zip(cells, graphs, strict=True)
+        for e in graph.edges
+        if e.source != e.target
+    )
+
+
+def test_every_step_is_in_the_published_table_and_every_row_is_shown() -> None:
+    rows = {(row["variable"], row["from"], row["to"]): row["shown by"] for row in TABLE}
+    modelled = {step for step, where in rows.items() if not where.startswith("not modelled: ")}
+    scopes = {BASE, *(where for step, where in rows.items() if where and step in modelled)}
+    assert set().union(*map(shown, scopes)) == modelled
+    for step, where in rows.items():
+        if step in modelled:
+            assert step in shown(where or BASE)
+
+
+# ---- findings
+
+
+def test_one_pod_at_a_time_deadlocks_two_gangs_and_the_cycle_does_not() -> None:
+    two = {"pods": 2, "nodes": 2, "misfits": 0, "failures": 0}
+    alone = explore(kubernetes(**two, cycle=Cycle.POD_BY_POD))  # type: ignore[arg-type]
+    trace = alone["deadlock_free"].trace
+    assert trace is not None
+    assert sorted(int(v) for k, v in trace.last.items() if k.startswith("bound[")) == [0, 0, 1, 1]
+    assert explore(kubernetes(**two)).outcome is Outcome.HOLDS  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("spec", "file"),
+    [("kubernetes", "decisions_count_pods_that_are_gone.md"), ("kueue", "three_workloads_in_a_ring.md")],
+)
+def test_a_finding_is_shown_by_what_it_says(spec: str, file: str) -> None:
+    text = (FOLDER / spec / "findings" / file).read_text(encoding="utf-8")
+    call = re.search(rf"gangproof check {spec} ([^`]+)`", text)
+    assert call is not None
+    machine = load(spec, call[1])
+    told = [p for p in explore(machine).properties if p.outcome is Outcome.VIOLATED]
+    assert told
+    for p in told:
+        assert p.name in text
+        assert p.trace is not None
+        assert Semantics(machine).replay(p.trace) is None
+    assert "**Confirmed: no.**" in text
+
+
+# ---- bad parameters
+
+
+@pytest.mark.parametrize(
+    ("spec", "assignments", "message"),
+    [
+        ("kubernetes", ["groups=9"], "groups is an integer from 1 to 8, found 9"),
+        ("kubernetes", ["min_count=4"], "min_count is an integer from 1 to 3, found 4"),
+        ("kubernetes", ["nodes=1"], "min_count is at most nodes x capacity, which is 1; found 2"),
+        ("composite", ["pods=1"], "pods is one number of at least min_count per child (2), found 1"),
+        ("composite", ["blocks=3"], "slots has the same number of racks for each of 3 blocks, found 4"),
+        ("coscheduling", ["together=3"], "together divides gangs, which is 2; found 3"),
+        ("coscheduling", ["size=2,2,2"], "size is one number above scales, or one per gang (2), found (2, 2, 2)"),
+        ("kueue", ["size=1,2"], "queue, size and priority for each workload"),
+        ("kueue", ["nominal=1,1"], "queue numbers one of 2 queues, and no size is above 2"),
+    ],
+)
+def test_a_bad_parameter_is_told(spec: str, assignments: list[str], message: str) -> None:
+    with pytest.raises(SpecLoadError, match=re.escape(message)):
+        load_spec(spec, assignments)
