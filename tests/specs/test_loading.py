@@ -146,7 +146,7 @@ def test_values_may_be_python_values() -> None:
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        ("gagn", "no spec is named 'gagn': expected one of gang, yunikorn, autoscaled_gang, kubernetes, composite, coscheduling, kueue, or FILE.py:FUNCTION"),
+        ("gagn", f"no spec is named 'gagn': expected one of {', '.join(SHIPPED)}, or FILE.py:FUNCTION"),
         ("", "no spec is named ''"),
         ("gang:gang", "no spec is named 'gang:gang'"),
         ("nowhere/x.py:f", "nowhere/x.py: there is no such file"),
