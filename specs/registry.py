@@ -19,6 +19,7 @@ SHIPPED: Final = MappingProxyType(
         "gang": "specs.gang",
         "yunikorn": "specs.yunikorn",
         "autoscaled_gang": "specs.autoscaled_gang",
+        "volcano": "specs.volcano",
         "predicate_cache": "specs.predicate_cache",
     }
 )
