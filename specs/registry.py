@@ -20,6 +20,7 @@ SHIPPED: Final = MappingProxyType(
         "yunikorn": "specs.yunikorn",
         "autoscaled_gang": "specs.autoscaled_gang",
         "volcano": "specs.volcano",
+        "volcano_reclaim": "specs.volcano.reclaim",
         "predicate_cache": "specs.predicate_cache",
     }
 )

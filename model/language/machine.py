@@ -191,13 +191,6 @@ class Machine(DataDeclarations):
     def constant(
         self, name: str, index: tuple[type[T], type[U]], values: Sequence[Sequence[int]]
     ) -> Table[tuple[T, U]]: ...
-    @overload
-    def constant(
-        self,
-        name: str,
-        index: tuple[type[T], type[U], type[V]],
-        values: Sequence[Sequence[Sequence[int]]],
-    ) -> Table[tuple[T, U, V]]: ...
     def constant(self, name: str, index: Any, values: Any) -> Table[Any]:
         """A table of integers that never change: ``capacity = m.constant("capacity", Node, [2, 3])``."""
         sorts = self._index_sorts(name, index)

@@ -68,8 +68,8 @@ def _lowest(value: Expr) -> Expr:
 _REPORTS = (
     Mutant(
         "statement_dropped",
-        "a statement whose job is not ready is neither committed nor discarded, and holds what it took till the session's "
-        "end",
+        "a statement whose job is not ready is neither committed nor discarded, and holds what it took for the "
+        "rest of the session",
         "statements_are_committed_or_discarded",
         volcano,
         (rewritten("discard", _dropped, "discard does not undo the statement"),),

@@ -6,8 +6,9 @@ Shares are fractions; two of them are compared by cross-multiplied integers, so 
 from __future__ import annotations
 
 import enum
+from typing import Any, cast
 
-from model.language import Expr, Machine, Sort, all_, among, any_, implies, ite, max_, sum_
+from model.language import Expr, Machine, Sort, Table, all_, among, any_, implies, ite, max_, sum_
 from model.language.expressions import lift
 from specs.volcano.parameters import HEAVIEST, Edition, Events, Scope
 
@@ -75,8 +76,8 @@ class State:
         m.sort(Namespace, namespaces, symmetric=alike and same)
         m.sort(Job, jobs, symmetric=alike)
         where = (Queue, Namespace, Job)
-        self.size = m.constant("size", where, s.sizes)
-        self.minimum = m.constant("minimum", where, s.minima())
+        self.size: Table[Any] = m.constant("size", cast(Any, where), cast(Any, s.sizes))
+        self.minimum: Table[Any] = m.constant("minimum", cast(Any, where), cast(Any, s.minima()))
         self.queue_weight = m.constant("queue_weight", Queue, s.queue_weights)
         self.memory = m.constant("memory", Namespace, s.memory)
         room = s.memory_capacity or 1
