@@ -173,7 +173,8 @@ def _declare_progress(m: Machine, s: State, life: Life | None) -> None:
 
         @m.eventually(fairness=[m.progress()])
         def the_session_ends() -> Expr:
-            """Every run ends with the session."""
+            """Every run ends with the session. What each namespace has then, in the design's three cases, is in the
+            table of the README (V10)."""
             return s.session == Session.OVER
 
         return

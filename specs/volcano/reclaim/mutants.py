@@ -141,8 +141,12 @@ _REPORTS = (
         "a statement with victims places tasks on their nodes only, so a gang that needs a free node, too, fails",
         "no_statement_is_discarded_while_a_node_fits",
         volcano_reclaim,
-        (rewritten("pipeline", _victims_nodes_only, "pipeline only where a victim was chosen, if any was"),),
-        _TWO_OF_TWO,
+        (
+            rewritten("pipeline", _victims_nodes_only, "pipeline only where a victim was chosen, if any was"),
+            without_guard("evict", _FITS),
+        ),
+        {"size": 3, "nodes": 4, "minimum": 2},
+        consequences=("no_eviction_while_a_node_fits",),
         report="volcano#3291",
     ),
     Mutant(
