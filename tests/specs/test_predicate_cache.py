@@ -103,9 +103,10 @@ def test_editions_differ_for_pods_without_a_role_only() -> None:
 def cited() -> dict[str, set[str]]:
     found: dict[str, set[str]] = defaultdict(set)
     machine = predicate_cache()
-    for each in (*machine.actions, *machine.properties):
-        for rule in re.findall(r"\bT\d+\b", each.doc):
-            found[rule].add(each.name)
+    documented = [(a.name, a.doc) for a in machine.actions] + [(p.name, p.doc) for p in machine.properties]
+    for name, doc in documented:
+        for rule in re.findall(r"\bT\d+\b", doc):
+            found[rule].add(name)
     return found
 
 

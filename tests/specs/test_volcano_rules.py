@@ -31,9 +31,10 @@ def cited() -> dict[str, set[str]]:
     """For each rule the actions and properties whose docstrings cite it."""
     found: dict[str, set[str]] = defaultdict(set)
     for machine in MACHINES:
-        for each in (*machine.actions, *machine.properties):
-            for rule in re.findall(r"\bV\d+\b", each.doc):
-                found[rule].add(each.name)
+        documented = [(a.name, a.doc) for a in machine.actions] + [(p.name, p.doc) for p in machine.properties]
+        for name, doc in documented:
+            for rule in re.findall(r"\bV\d+\b", doc):
+                found[rule].add(name)
     return found
 
 
