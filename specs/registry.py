@@ -23,6 +23,9 @@ SHIPPED: Final = MappingProxyType(
         "composite": "specs.composite",
         "coscheduling": "specs.coscheduling",
         "kueue": "specs.kueue",
+        "volcano": "specs.volcano",
+        "volcano_reclaim": "specs.volcano.reclaim",
+        "predicate_cache": "specs.predicate_cache",
     }
 )
 """Name of a spec to its package; the spec function has the same name."""
