@@ -19,6 +19,7 @@ SHIPPED: Final = MappingProxyType(
         "gang": "specs.gang",
         "yunikorn": "specs.yunikorn",
         "autoscaled_gang": "specs.autoscaled_gang",
+        "ray": "specs.ray",
     }
 )
 """Name of a spec to its package; the spec function has the same name."""
