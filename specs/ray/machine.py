@@ -50,8 +50,9 @@ def ray(
 
     ``instances``: rows, of which ``max_workers`` may be in use by intention; ``jobs``: each takes a whole node;
     ``retries``: launches that may time out before a row is given up; ``late_launches``: how many of those may still
-    come; ``upscaling_speed``: whole nodes per running node, 0 for one a loop. What may happen: rows time out (``timers``), instances
-    ``vanish``, Ray nodes ``crash``, somebody ``drains`` them, Ray may ``late_start``, ``errors`` abort a
+    come; ``upscaling_speed``: whole nodes per running node, 0 for one a loop. What may happen: rows time out
+    (``timers``), instances ``vanish``, Ray nodes ``crash``, somebody ``drains`` them, Ray may ``late_start``,
+    ``errors`` abort a
     loop, the user may ``reconfigure`` the maximum and call ``request_resources`` for up to so many nodes. ``split``:
     the world moves while a loop works on its snapshot. ``repaired``: what README.md's findings would have. ValueError
     for sizes that make no sense.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from model.language import Machine, among, ite, require
-from model.language.mutation import Edit, disabled, rewritten, with_update, without_guard, without_update
+from model.language.mutation import Edit, disabled, rewritten, with_action, with_update, without_guard, without_update
 from specs.mutant import Mutant
 from specs.ray.life_cycle import Status
 from specs.ray.machine import ray
@@ -136,6 +136,7 @@ _TABLE = (
         "queued_is_left_as_published",
         with_update("cancel_queued", "status", lambda _: Status.RAY_STOP_REQUESTED),
         parameters=_RECONFIGURED,
+        consequences=("subscribers_are_told",),
     ),
     _report(
         "ray#50868",
@@ -144,6 +145,11 @@ _TABLE = (
         "allocated_is_left_as_published",
         with_update("terminate_unstarted", "status", lambda _: Status.RAY_STOP_REQUESTED),
         parameters={**_RECONFIGURED, "kuberay": True},
+        consequences=(
+            "running_rows_have_a_node",
+            "needed_nodes_are_not_idle",
+            "everything_can_end",
+        ),
     ),
     _report(
         "ray#60412",
@@ -152,6 +158,10 @@ _TABLE = (
         "ray_installing_is_left_as_published",
         rewritten("terminate_unstarted", _drains_installing, "terminate_unstarted drains RAY_INSTALLING rows"),
         parameters=_RECONFIGURED,
+        consequences=(
+            "running_rows_have_a_node",
+            "everything_can_end",
+        ),
     ),
     _report(
         "ray#53938",
@@ -196,6 +206,11 @@ _LAUNCHES = (
         rewritten("request_timed_out", _counts_no_try, "request_timed_out does not use up a try"),
         disabled("request_given_up"),
         parameters=_CALM,
+        consequences=(
+            "subscribers_are_told",
+            "everything_can_end",
+            "pending_jobs_run",
+        ),
     ),
     _report(
         "ray#50259",
@@ -212,6 +227,7 @@ _LAUNCHES = (
         "pending_jobs_run",
         rewritten("launch", _scales_with_running, "launch is limited by the running nodes, without a floor of one"),
         parameters=_CALM,
+        consequences=("everything_can_end",),
     ),
     _report(
         "kuberay#4226",
@@ -231,6 +247,11 @@ _SCALING = (
         "released_instances_leave",
         without_update("terminate", "order"),
         parameters=_CALM,
+        consequences=(
+            "subscribers_are_told",
+            "everything_can_end",
+            "pending_jobs_run",
+        ),
     ),
     _report(
         "ray#50783",

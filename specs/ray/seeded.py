@@ -49,6 +49,7 @@ _TABLE = (
         "R10: a new row is not queued first",
         "new_rows_begin_as_published",
         with_update("queue_instance", "status", lambda _: Status.REQUESTED),
+        consequences=("subscribers_are_told",),
     ),
     _mutant(
         "request_ends_in_terminated",
@@ -62,24 +63,38 @@ _TABLE = (
         "allocation_timeout_is_left_as_published",
         _moves(Status.ALLOCATION_TIMEOUT, Status.QUEUED, Loop.TERMINATE),
         parameters={"timers": Timers.FREE, "retries": 0},
+        consequences=(
+            "instances_belong_to_rows",
+            "released_instances_leave",
+        ),
     ),
     _mutant(
         "installs_again",
         "a failed installation is tried again by the reconciler, after the installer's own three attempts",
         "ray_install_failed_is_left_as_published",
         _moves(Status.RAY_INSTALL_FAILED, Status.RAY_INSTALLING, Loop.STUCK),
+        consequences=(
+            "subscribers_are_told",
+            "released_instances_leave",
+            "pending_jobs_run",
+        ),
     ),
     _mutant(
         "running_is_installed",
         "a node that runs Ray is installed anew",
         "ray_running_is_left_as_published",
         _moves(Status.RAY_RUNNING, Status.RAY_INSTALLING, Loop.INSTALL),
+        consequences=("subscribers_are_told",),
     ),
     _mutant(
         "refused_drain_terminates",
         "R14: a node that refuses to drain is terminated",
         "ray_stop_requested_is_left_as_published",
         with_update("drain_rejected", "status", lambda _: Status.TERMINATING),
+        consequences=(
+            "subscribers_are_told",
+            "terminated_instances_are_idle",
+        ),
     ),
     _mutant(
         "stopping_runs_on",
@@ -92,6 +107,10 @@ _TABLE = (
         "a raylet that is started again brings its stopped row back",
         "ray_stopped_is_left_as_published",
         _moves(Status.RAY_STOPPED, Status.RAY_RUNNING, Loop.SCALE),
+        consequences=(
+            "released_instances_leave",
+            "pending_jobs_run",
+        ),
     ),
     _mutant(
         "failed_termination_stops",
@@ -104,12 +123,22 @@ _TABLE = (
         "an instance that could not be terminated is used again",
         "termination_failed_is_left_as_published",
         _moves(Status.TERMINATION_FAILED, Status.RAY_RUNNING, Loop.SCALE),
+        consequences=(
+            "running_rows_have_a_node",
+            "everything_can_end",
+            "released_instances_leave",
+            "pending_jobs_run",
+        ),
     ),
     _mutant(
         "terminated_twice",
         "a row that is over asks the cloud again",
         "terminated_is_left_as_published",
         _moves(Status.TERMINATED, Status.TERMINATING, Loop.TERMINATE),
+        consequences=(
+            "subscribers_are_told",
+            "pending_jobs_run",
+        ),
     ),
     _mutant(
         "failed_launch_is_queued",
@@ -125,6 +154,10 @@ _LOOP = (
         "R15: a side effect moves the row, before any sync",
         "only_loops_move_rows",
         _moves(Status.RAY_INSTALLING, Status.RAY_INSTALL_FAILED, Loop.REST),
+        consequences=(
+            "ray_install_failed_is_left_as_published",
+            "released_instances_leave",
+        ),
     ),
     _mutant(
         "sync_drains_again",
@@ -137,6 +170,10 @@ _LOOP = (
         "R11: a row is TERMINATED while the cloud still lists its instance",
         "instances_belong_to_rows",
         without_guard("terminated", "cloud"),
+        consequences=(
+            "everything_can_end",
+            "pending_jobs_run",
+        ),
     ),
 )
 
@@ -170,24 +207,35 @@ _REACHABLE = (
         "R16: the cloud keeps every instance",
         "everything_can_end",
         disabled("terminate_instance"),
+        consequences=(
+            "released_instances_leave",
+            "pending_jobs_run",
+        ),
     ),
     _mutant(
         "never_idle",
         "R5: no node is ever idle for too long",
         "a_drain_finds_a_job",
         disabled("terminate_idle"),
+        consequences=("everything_can_end",),
     ),
     _mutant(
         "never_retried",
         "a launch that takes too long is left alone",
         "a_launch_is_tried_again",
         disabled("request_timed_out"),
+        consequences=(
+            "everything_can_end",
+            "requests_are_answered",
+            "pending_jobs_run",
+        ),
     ),
     _mutant(
         "ray_never_seen",
         "R11: Ray nodes that run are not looked at",
         "the_maximum_runs",
         disabled("ray_running"),
+        consequences=("terminated_instances_are_idle",),
     ),
     _mutant(
         "requests_unheard",
