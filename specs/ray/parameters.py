@@ -67,6 +67,8 @@ class Scope:
         check_size("request_resources", self.request_resources, least=0, most=self.max_workers)
         if self.late_launches and self.timers is not Timers.FREE:
             raise ValueError("late_launches is for timers=free: with others no launch is given up that may still come")
+        if self.split and self.timers is Timers.FREE:
+            raise ValueError("split is for timers=off or slow: with free ones nothing bounds what comes unread")
 
     @property
     def timeouts(self) -> bool:

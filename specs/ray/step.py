@@ -32,7 +32,11 @@ def declare_stuck(m: Machine, s: State) -> Actions:
 def _stuck(s: State, i: Instance, status: Status) -> Expr:
     """Whether a row has been in a state for too long."""
     stuck = (s.loop == Loop.STUCK) & (s.status[i] == status)
-    return stuck & (s.order[i] == Order.NONE) if s.scope.timers is Timers.SLOW else stuck
+    if s.scope.timers is Timers.SLOW:
+        stuck = stuck & (s.order[i] == Order.NONE)
+    if s.scope.split:  # nor has anything come that the loop has not read
+        stuck = stuck & (s.extra == s.seen_extra) & (s.cloud[i] == s.seen_cloud[i]) & (s.node[i] == s.seen_node[i])
+    return stuck
 
 
 def _requests_time_out(m: Machine, s: State) -> None:
