@@ -180,6 +180,18 @@ _TABLE = (
     ),
 )
 
+_EDITIONS = (
+    _report(
+        "ray#60566",
+        "failed_termination_is_gone",
+        "the table has no edge for an instance that is gone after its termination failed and a loop was aborted",
+        "termination_failed_is_left_as_published",
+        parameters={"crash": False, "errors": True, "retries": 0},
+        changed={"edition": Edition.SEED},
+        consequences=("releases_before_launches",),
+    ),
+)
+
 _LAUNCHES = (
     _report(
         "ray#63766",
@@ -287,4 +299,4 @@ _SCALING = (
     ),
 )
 
-MUSEUM: Final = (*_TABLE, *_LAUNCHES, *_SCALING)
+MUSEUM: Final = (*_TABLE, *_EDITIONS, *_LAUNCHES, *_SCALING)

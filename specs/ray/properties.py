@@ -167,6 +167,15 @@ def _nodes(m: Machine, s: State) -> None:
         """No job runs on an instance that the cloud was asked to terminate (ray#34019)."""
         return all_(implies(s.status[i] == Status.TERMINATING, s.node[i] != Node.BUSY) for i in Instance)
 
+    if not s.scope.repaired:
+
+        @m.step
+        def every_choice_moves_a_row() -> Expr:
+            """What the scheduler chooses to drain moves to RAY_STOP_REQUESTED; no edge leads from there to itself (R5,
+            R11)."""
+            chosen = (s.loop == Loop.SCALE) & (after(s.chosen) > s.chosen)
+            return implies(chosen, any_(_enters(s, i, Status.RAY_STOP_REQUESTED) for i in Instance))
+
     if s.scope.min_workers:
 
         @m.step

@@ -43,6 +43,16 @@ def _moves(source: Status, target: Status, phase: Loop) -> Edit:
     return with_action("terminated", write, f"a row moves from {source.name} to {target.name} in {phase.name}")
 
 
+def _choosing_again(m: Machine) -> Callable[[Instance], None]:
+    s = m.attached(State)
+
+    def terminate_idle_again(i: Instance) -> None:
+        require(s.loop == Loop.SCALE, s.status[i] == Status.RAY_STOP_REQUESTED, s.needed() < s.counted() - s.chosen)
+        s.chosen.next = s.chosen + 1
+
+    return terminate_idle_again
+
+
 _TABLE = (
     _mutant(
         "starts_as_requested",
@@ -201,6 +211,15 @@ _LIMITS = (
     ),
 )
 
+_ONE_MORE = (
+    _mutant(
+        "chosen_twice",
+        "a row that is asked to drain is chosen again: what the current edition does when the maximum is lowered",
+        "every_choice_moves_a_row",
+        with_action("terminate_idle", _choosing_again, "terminate_idle may choose a row that drains"),
+    ),
+)
+
 _REACHABLE = (
     _mutant(
         "cloud_never_terminates",
@@ -246,4 +265,4 @@ _REACHABLE = (
     ),
 )
 
-SEEDED: Final = (*_TABLE, *_LOOP, *_LIMITS, *_REACHABLE)
+SEEDED: Final = (*_TABLE, *_LOOP, *_LIMITS, *_ONE_MORE, *_REACHABLE)

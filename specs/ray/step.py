@@ -143,14 +143,28 @@ def _terminate_over_maximum(m: Machine, s: State) -> Actions:
     first = [Status.QUEUED, *unstarted, *([] if scope.repaired else drained)]
 
     def over() -> Expr:
-        return (s.loop == Loop.SCALE) & (s.staying() > s.most)
+        return (s.loop == Loop.SCALE) & (s.counted() - s.chosen > s.most)
+
+    def chosen() -> None:
+        """It still counts, in this decision no longer."""
+        s.chosen.next = s.chosen + (0 if scope.repaired else 1)
+
+    def drain_again(i: Instance) -> None:
+        """More rows than the maximum: a row that is asked to drain already is one of those that do not run Ray, and is
+        chosen again."""
+        require(over(), s.status[i] == Status.RAY_STOP_REQUESTED, s.chosen == 0)
+        s.order[i] = Order.FORCED
+        chosen()
 
     def cancel_queued(i: Instance) -> None:
         """More rows than the maximum: those that do not run Ray yet go first, and this one was not asked for yet.
         2.48 wants to drain it (ray#59219)."""
         require(over(), s.status[i] == Status.QUEUED)
         s.status[i] = Status.TERMINATED if scope.current else Status.RAY_STOP_REQUESTED
+        s.order[i] = Order.NONE if scope.current else Order.FORCED
         s.tries[i] = 0
+        if not scope.current:
+            chosen()
 
     @m.action
     def terminate_unstarted(i: Instance) -> None:
@@ -165,6 +179,7 @@ def _terminate_over_maximum(m: Machine, s: State) -> Actions:
         require(over(), among(s.status[i], *drained))
         s.status[i] = Status.RAY_STOP_REQUESTED
         s.order[i] = Order.FORCED
+        chosen()
 
     @m.action
     def drain_over_maximum(i: Instance) -> None:
@@ -174,12 +189,13 @@ def _terminate_over_maximum(m: Machine, s: State) -> Actions:
         require(idle | all_((s.status[j] != Status.RAY_RUNNING) | (s.seen_node[j] != Node.IDLE) for j in Instance))
         s.status[i] = Status.RAY_STOP_REQUESTED
         s.order[i] = Order.FORCED
+        chosen()
 
     must: Actions = [terminate_unstarted, drain_over_maximum]
     if scope.reconfigure:  # else rows over the maximum were adopted, and what is queued was wanted before
         must.append(m.action(cancel_queued))
     if scope.reconfigure and not scope.repaired:
-        must.append(m.action(drain_unstarted))
+        must.extend((m.action(drain_unstarted), m.action(drain_again)))
     return must
 
 
