@@ -77,7 +77,7 @@ def _counts_no_try(m: Machine) -> Callable[[Instance], None]:
     def request_timed_out(i: Instance) -> None:
         require(s.loop == Loop.STUCK, s.status[i] == Status.REQUESTED, s.order[i] == Order.NONE)
         s.status[i] = Status.QUEUED
-        s.tries[i] = s.scope.retries
+        s.tries[i] = 1
 
     return request_timed_out
 
@@ -215,9 +215,8 @@ _LAUNCHES = (
         "a request that the maximum capped is marked as processed: its row retries, and nothing is ever launched",
         "requests_are_answered",
         rewritten("launch", _resends_nothing, "launch tells the cloud about first tries only"),
-        rewritten("request_timed_out", _counts_no_try, "request_timed_out does not use up a try"),
-        disabled("request_given_up"),
-        parameters=_CALM,
+        rewritten("request_timed_out", _counts_no_try, "request_timed_out uses up one try, once"),
+        parameters={**_CALM, "retries": 2},
         consequences=(
             "subscribers_are_told",
             "everything_can_end",
