@@ -198,8 +198,8 @@ def _reachable(m: Machine, s: State) -> None:
 
     @m.sometimes
     def the_maximum_runs() -> Expr:
-        """All that the configuration allows is running, and works (R9)."""
-        return (s.running() == s.scope.max_workers) & (s.busy() >= 1)
+        """All that the configuration allows and jobs need is running, and works (R9)."""
+        return (s.running() == min(s.scope.max_workers, s.scope.jobs)) & (s.busy() >= 1)
 
     @m.sometimes
     def a_drain_finds_a_job() -> Expr:

@@ -53,13 +53,14 @@ def _jobs(m: Machine, s: State) -> None:
 
 
 def _users(m: Machine, s: State) -> None:
+    # Between loops, a split one too: only the step phase reads this, and as it was when the loop began.
     if s.scope.request_resources:
 
         @m.action
         def request_resources() -> None:
             """The user asks for a cluster of some size, whatever is pending; the last call counts (R4, R19)."""
             size = choose(range(s.scope.request_resources + 1), "size")
-            require(_outside(s), size != s.constraint)
+            require(s.loop == Loop.REST, size != s.constraint)
             s.constraint.next = size
 
     if s.scope.reconfigure:
@@ -68,7 +69,7 @@ def _users(m: Machine, s: State) -> None:
         def change_max_workers() -> None:
             """The user changes the maximum of the worker group while all is running (R1, R4)."""
             to = choose(range(s.scope.min_workers, s.scope.max_workers + 1), "to")
-            require(_outside(s), to != s.most)
+            require(s.loop == Loop.REST, to != s.most)
             s.most.next = to
 
 

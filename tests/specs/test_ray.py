@@ -87,7 +87,6 @@ SCOPES = {
     Edition.SEED: (
         "edition=seed timers=free late_launches=1 max_workers=1",
         "edition=seed drains=true repaired=true kuberay=true",
-        "edition=seed errors=true vanish=false",
         "edition=seed",
     ),
 }
