@@ -35,7 +35,12 @@ def _stuck(s: State, i: Instance, status: Status) -> Expr:
     if s.scope.timers is Timers.SLOW:
         stuck = stuck & (s.order[i] == Order.NONE)
     if s.scope.split:  # nor has anything come that the loop has not read
-        stuck = stuck & (s.extra == s.seen_extra) & (s.cloud[i] == s.seen_cloud[i]) & (s.node[i] == s.seen_node[i])
+        all_read = s.cloud[i] == s.seen_cloud[i]
+        if status is Status.REQUESTED:
+            all_read = s.extra == s.seen_extra
+        elif status is not Status.TERMINATING:
+            all_read = all_read & (s.node[i] == s.seen_node[i])
+        stuck = stuck & all_read
     return stuck
 
 
