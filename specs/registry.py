@@ -26,6 +26,7 @@ SHIPPED: Final = MappingProxyType(
         "volcano": "specs.volcano",
         "volcano_reclaim": "specs.volcano.reclaim",
         "predicate_cache": "specs.predicate_cache",
+        "ray": "specs.ray",
     }
 )
 """Name of a spec to its package; the spec function has the same name."""

@@ -1,0 +1,301 @@
+"""Faults that people really met, each by what its report names as the cause. README.md lists those left out.
+
+``repaired`` scopes are those in which the current edition itself holds: see README.md, "Findings".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from model.language import Machine, among, ite, require
+from model.language.mutation import Edit, disabled, rewritten, with_action, with_update, without_guard, without_update
+from specs.mutant import Mutant
+from specs.ray.life_cycle import Status
+from specs.ray.machine import ray
+from specs.ray.parameters import Edition, Timers
+from specs.ray.state import Instance, Loop, Node, Order, State
+
+_CALM: Final = {"vanish": False, "crash": False}
+_RECONFIGURED: Final = {**_CALM, "reconfigure": True, "repaired": True, "retries": 0}
+
+
+def _report(
+    report: str,
+    name: str,
+    source: str,
+    violated: str,
+    *edits: Edit,
+    parameters: Mapping[str, Any] | None = None,
+    consequences: tuple[str, ...] = (),
+    changed: Mapping[str, Any] | None = None,
+) -> Mutant:
+    return Mutant(name, source, violated, ray, edits, parameters or {}, consequences, report, changed or {})
+
+
+def _drains_installing(m: Machine) -> Callable[[Instance], None]:
+    s = m.attached(State)
+
+    def terminate_unstarted(i: Instance) -> None:
+        require(s.loop == Loop.SCALE, s.staying() > s.most, among(s.status[i], Status.ALLOCATED, Status.RAY_INSTALLING))
+        installing = s.status[i] == Status.RAY_INSTALLING
+        s.status[i] = ite(installing, Status.RAY_STOP_REQUESTED, Status.TERMINATING)
+        s.order[i] = ite(installing, Order.FORCED, Order.ASKED)
+
+    return terminate_unstarted
+
+
+def _resends_nothing(m: Machine) -> Callable[[Instance], None]:
+    s = m.attached(State)
+
+    def launch(i: Instance) -> None:
+        require(s.loop == Loop.LAUNCH, s.status[i] == Status.QUEUED)
+        require(s.requested() < s.scope.max_concurrent_launches, s.chosen < s.launch_limit())
+        s.status[i] = Status.REQUESTED
+        s.order[i] = ite(s.tries[i] == 0, Order.ASKED, Order.NONE)
+        s.chosen.next = s.chosen + 1
+
+    return launch
+
+
+def _scales_with_running(m: Machine) -> Callable[[Instance], None]:
+    s = m.attached(State)
+
+    def launch(i: Instance) -> None:
+        require(s.loop == Loop.LAUNCH, s.status[i] == Status.QUEUED)
+        require(s.requested() < s.scope.max_concurrent_launches, s.chosen < s.running())
+        s.status[i] = Status.REQUESTED
+        s.order[i] = Order.ASKED
+        s.chosen.next = s.chosen + 1
+
+    return launch
+
+
+def _counts_no_try(m: Machine) -> Callable[[Instance], None]:
+    s = m.attached(State)
+
+    def request_timed_out(i: Instance) -> None:
+        require(s.loop == Loop.STUCK, s.status[i] == Status.REQUESTED, s.order[i] == Order.NONE)
+        s.status[i] = Status.QUEUED
+        s.tries[i] = 1
+
+    return request_timed_out
+
+
+def _terminates_what_is_idle(m: Machine) -> Callable[[Instance], None]:
+    s = m.attached(State)
+
+    def terminate_idle(i: Instance) -> None:
+        require(s.loop == Loop.SCALE, s.status[i] == Status.RAY_RUNNING, s.seen_node[i] == Node.IDLE)
+        require(s.needed() < s.counted() - s.chosen)
+        s.status[i] = Status.TERMINATING
+        s.order[i] = Order.ASKED
+
+    return terminate_idle
+
+
+def _counts_running_jobs_again(m: Machine) -> Callable[[Instance], None]:
+    s = m.attached(State)
+
+    def queue_instance(i: Instance) -> None:
+        require(s.loop == Loop.SCALE, s.status[i] == Status.ABSENT)
+        require(s.counted() < s.most, s.counted() < s.needed() + s.busy())
+        s.status[i] = Status.QUEUED
+
+    return queue_instance
+
+
+def _needs_no_job(m: Machine) -> Callable[[Instance], None]:
+    s = m.attached(State)
+
+    def terminate_idle(i: Instance) -> None:
+        require(s.loop == Loop.SCALE, s.status[i] == Status.RAY_RUNNING, s.seen_node[i] == Node.IDLE)
+        require(s.counted() - s.chosen > s.scope.min_workers)
+        s.status[i] = Status.RAY_STOP_REQUESTED
+        s.order[i] = Order.ASKED
+        s.chosen.next = s.chosen + 1
+
+    return terminate_idle
+
+
+def _reads_nodes_later(m: Machine) -> Callable[[Instance], None]:
+    s = m.attached(State)
+
+    def read_node_again(i: Instance) -> None:
+        require(s.loop == Loop.SYNC)
+        s.seen_node[i] = s.node[i]
+
+    return read_node_again
+
+
+_TABLE = (
+    _report(
+        "ray#59219",
+        "queued_rows_are_drained",
+        "rows over the maximum are terminated by one event, whatever their status: QUEUED becomes RAY_STOP_REQUESTED",
+        "queued_is_left_as_published",
+        with_update("cancel_queued", "status", lambda _: Status.RAY_STOP_REQUESTED),
+        parameters=_RECONFIGURED,
+        consequences=("subscribers_are_told",),
+    ),
+    _report(
+        "ray#50868",
+        "pending_pods_are_drained",
+        "a maximum lowered while pods are pending drains ALLOCATED rows, which run no Ray",
+        "allocated_is_left_as_published",
+        with_update("terminate_unstarted", "status", lambda _: Status.RAY_STOP_REQUESTED),
+        parameters={**_RECONFIGURED, "kuberay": True},
+        consequences=(
+            "running_rows_have_a_node",
+            "needed_nodes_are_not_idle",
+            "everything_can_end",
+        ),
+    ),
+    _report(
+        "ray#60412",
+        "installing_rows_are_drained",
+        "of the rows that run no Ray yet, only ALLOCATED ones are terminated at once; RAY_INSTALLING is drained",
+        "ray_installing_is_left_as_published",
+        rewritten("terminate_unstarted", _drains_installing, "terminate_unstarted drains RAY_INSTALLING rows"),
+        parameters=_RECONFIGURED,
+        consequences=(
+            "running_rows_have_a_node",
+            "everything_can_end",
+        ),
+    ),
+    _report(
+        "ray#53938",
+        "terminating_without_instance",
+        "the event TERMINATING lacks the id of the cloud instance, so nothing is terminated",
+        "subscribers_are_told",
+        without_update("terminate_unstarted", "order"),
+        parameters=_RECONFIGURED,
+    ),
+    _report(
+        "ray#63424",
+        "running_with_a_stale_node",
+        "a drain that timed out goes back to RAY_RUNNING though the GCS has forgotten its node",
+        "running_rows_have_a_node",
+        disabled("ray_node_missing"),
+    ),
+)
+
+_EDITIONS = (
+    _report(
+        "ray#60566",
+        "failed_termination_is_gone",
+        "the table has no edge for an instance that is gone after its termination failed and a loop was aborted",
+        "termination_failed_is_left_as_published",
+        parameters={"crash": False, "errors": True, "retries": 0},
+        changed={"edition": Edition.SEED},
+        consequences=("releases_before_launches",),
+    ),
+)
+
+_LAUNCHES = (
+    _report(
+        "ray#63766",
+        "launches_first",
+        "one loop launches before it terminates, so what is about to go still counts at the maximum",
+        "releases_before_launches",
+        parameters={"crash": False, "vanish": False},
+        changed={"edition": Edition.SEED},
+    ),
+    _report(
+        "ray#60655",
+        "request_id_before_success",
+        "the id of a launch request is recorded before the cloud has taken it, so a retry is not sent again",
+        "subscribers_are_told",
+        rewritten("launch", _resends_nothing, "launch tells the cloud about first tries only"),
+        parameters=_CALM,
+    ),
+    _report(
+        "ray#65694",
+        "capped_requests_for_ever",
+        "a request that the maximum capped is marked as processed: its row retries, and nothing is ever launched",
+        "requests_are_answered",
+        rewritten("launch", _resends_nothing, "launch tells the cloud about first tries only"),
+        rewritten("request_timed_out", _counts_no_try, "request_timed_out uses up one try, once"),
+        parameters={**_CALM, "retries": 2},
+        consequences=(
+            "subscribers_are_told",
+            "everything_can_end",
+            "pending_jobs_run",
+        ),
+    ),
+    _report(
+        "ray#50259",
+        "conservative_mode_ignored",
+        "the limit of upscaling_speed is not applied: all queued rows are launched in one loop",
+        "launches_within_speed",
+        without_guard("launch", "chosen"),
+        parameters=_CALM,
+    ),
+    _report(
+        "kuberay#3794",
+        "stuck_in_queued",
+        "the limiter multiplies by the running nodes, of which a cold cluster has none",
+        "pending_jobs_run",
+        rewritten("launch", _scales_with_running, "launch is limited by the running nodes, without a floor of one"),
+        parameters=_CALM,
+        consequences=("everything_can_end",),
+    ),
+    _report(
+        "kuberay#4226",
+        "boots_longer_than_the_timeout",
+        "ALLOCATED times out after 300 seconds, and the pods need eight minutes to boot",
+        "pending_jobs_run",
+        parameters={**_CALM, "kuberay": True},
+        changed={"timers": Timers.FREE},
+    ),
+)
+
+_SCALING = (
+    _report(
+        "ray#52264",
+        "subscriber_raises",
+        "the subscriber raises after the row was stored as TERMINATING: nobody asks the cloud",
+        "released_instances_leave",
+        without_update("terminate", "order"),
+        parameters=_CALM,
+        consequences=(
+            "subscribers_are_told",
+            "everything_can_end",
+            "pending_jobs_run",
+        ),
+    ),
+    _report(
+        "ray#50783",
+        "needed_node_is_idle",
+        "an idle node that a pending placement group needs is terminated, and launched again",
+        "needed_nodes_are_not_idle",
+        rewritten("terminate_idle", _needs_no_job, "terminate_idle looks at the minimum only"),
+        parameters=_CALM,
+    ),
+    _report(
+        "ray#40212",
+        "placed_bundles_count_again",
+        "what is placed already is counted as pending too, so more is launched than is needed",
+        "queued_for_a_need",
+        rewritten("queue_instance", _counts_running_jobs_again, "queue_instance counts running jobs as pending"),
+        parameters={**_CALM, "jobs": 1},
+    ),
+    _report(
+        "ray#34019",
+        "terminated_without_drain",
+        "an idle node is terminated without a drain, so a job that comes meanwhile dies with it",
+        "terminated_instances_are_idle",
+        rewritten("terminate_idle", _terminates_what_is_idle, "terminate_idle terminates at once"),
+        parameters=_CALM,
+    ),
+    _report(
+        "ray#36926",
+        "snapshots_of_different_age",
+        "usage and load are read at different times: a job counts as running and as waiting",
+        "snapshot_is_of_one_age",
+        with_action("begin_loop", _reads_nodes_later, "the nodes are read again after the pending jobs"),
+        parameters={**_CALM, "timers": Timers.OFF, "split": True, "max_workers": 1, "instances": 1, "jobs": 1},
+    ),
+)
+
+MUSEUM: Final = (*_TABLE, *_EDITIONS, *_LAUNCHES, *_SCALING)

@@ -1,0 +1,178 @@
+"""The ray spec: what it claims in which scope, its findings, its life cycle beside the published table, and sizes that
+make no sense."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+
+import specs.ray
+from model import semantics
+from model.explore import explore
+from model.export.graph import merged_graphs
+from model.language import Machine
+from model.query import read_query
+from model.semantics import Semantics
+from model.verdict import Outcome, Verdict
+from specs.loading import SpecLoadError, load_spec
+from specs.ray import Edition, Status
+from specs.ray.life_cycle import published
+from specs.ray.mutants import MUTANTS
+
+README = (Path(specs.ray.__file__).parent / "README.md").read_text(encoding="utf-8")
+ROW = re.compile(
+    r"^\| (?P<parameters>\(default\)|[a-z_]+=\S+(?: [a-z_]+=\S+)*) \| (?P<states>[\d,]+) \| (?P<transitions>[\d,]+) "
+    r"\| (?P<depth>\d+) \| (?P<answer>.+) \|$",
+    re.MULTILINE,
+)
+ROWS = {row["parameters"]: row for row in ROW.finditer(README)}
+SMALL = [name for name, row in ROWS.items() if int(row["states"].replace(",", "")) < 100_000]
+
+
+def violated(verdict: Verdict) -> dict[str, int]:
+    return {p.name: len(p.trace or ()) for p in verdict.properties if p.outcome is Outcome.VIOLATED}
+
+
+def answer(verdict: Verdict) -> str:
+    words = ", ".join(f"{name} {steps}" for name, steps in violated(verdict).items())
+    return f"violated: {words}" if words else verdict.outcome.value
+
+
+def load(parameters: str) -> Machine:
+    return load_spec("ray", [] if parameters == "(default)" else parameters.split())
+
+
+def test_the_table_is_read() -> None:
+    assert {"(default)", "edition=seed", "reconfigure=true"} < set(SMALL)
+    assert len(SMALL) >= 18
+
+
+@pytest.mark.parametrize("parameters", [p if p in SMALL else pytest.param(p, marks=pytest.mark.slow) for p in ROWS])
+def test_the_table_tells_what_is_found(parameters: str) -> None:
+    verdict = explore(load(parameters))
+    c, row = verdict.coverage, ROWS[parameters]
+    found = [f"{c.distinct_states:,}", f"{c.transitions:,}", str(c.depth), answer(verdict)]
+    assert found == [row[name] for name in ("states", "transitions", "depth", "answer")]
+    assert verdict.never_fired == ()
+    assert [p.name for p in verdict.properties if p.outcome is Outcome.VACUOUS] == []
+
+
+def test_the_golden_interpreter_agrees() -> None:
+    machine = load("instances=1 max_workers=1 jobs=1")
+    slow, fast = semantics.explore(machine), explore(machine)
+    c = fast.coverage
+    assert (len(slow.distance), slow.transitions, slow.depth) == (c.distinct_states, c.transitions, c.depth)
+    assert slow.fired == dict(c.actions)
+    assert slow.violated == violated(fast)
+
+
+# ---- the life cycle beside the published table
+
+# The table of InstanceUtil.get_valid_transitions of Ray 2.48 and 2.60, written anew: `editions` that have the edge,
+# and those in which the spec does not show it, with the reason.
+with (Path(__file__).parent / "data" / "ray-transitions.csv").open(encoding="utf-8") as file:
+    EDGES = list(csv.DictReader(file))
+
+SCOPES = {
+    Edition.CURRENT: (
+        "timers=free late_launches=1 max_workers=1",
+        "errors=true timers=free",
+        "drains=true repaired=true",
+        "drains=true repaired=true kuberay=true",
+        "reconfigure=true repaired=true",
+    ),
+    Edition.SEED: (
+        "edition=seed timers=free late_launches=1 max_workers=1",
+        "edition=seed drains=true repaired=true kuberay=true",
+        "edition=seed",
+    ),
+}
+
+
+def shown(parameters: str) -> set[tuple[str, str]]:
+    """The transitions of a row that runs show."""
+    machine = load(parameters)
+    (graph,) = merged_graphs(machine, [[read_query(machine, "status[instance1]")]])
+    names = [str(node.values[0]) for node in graph.nodes]
+    return {(names[e.source], names[e.target]) for e in graph.edges if e.source != e.target}
+
+
+@pytest.mark.parametrize("edition", Edition)
+def test_the_table_is_the_published_one(edition: Edition) -> None:
+    ours = {(source.name, target.name) for source, targets in published(edition).items() for target in targets}
+    assert ours == {(e["from"], e["to"]) for e in EDGES if edition.value in e["editions"].split()}
+    assert len(ours) == {Edition.CURRENT: 39, Edition.SEED: 34}[edition]
+
+
+@pytest.mark.parametrize("edition", Edition)
+def test_every_transition_is_in_the_table_and_every_edge_is_shown_or_excused(edition: Edition) -> None:
+    found = set().union(*(shown(parameters) for parameters in SCOPES[edition]))
+    places = {pair for pair in found if Status.ABSENT.name in pair}
+    assert places == {
+        ("ABSENT", "ALLOCATED"),
+        ("ABSENT", "QUEUED"),
+        ("ALLOCATION_FAILED", "ABSENT"),
+        ("TERMINATED", "ABSENT"),
+    }
+    table = {(e["from"], e["to"]): e for e in EDGES if edition.value in e["editions"].split()}
+    assert found - places <= table.keys()
+    missing = table.keys() - found
+    assert missing == {pair for pair, e in table.items() if edition.value in e["not_shown_in"].split()}
+    assert all(len(table[pair]["why"]) > 20 for pair in missing)
+
+
+# ---- findings of the current edition, and the museum
+
+
+@pytest.mark.parametrize(
+    ("parameters", "name", "last"),
+    [
+        ("reconfigure=true", "requested_is_left_as_published", "drain_unstarted"),
+        ("reconfigure=true", "every_choice_moves_a_row", "drain_again"),
+        ("drains=true", "ray_installing_is_left_as_published", "ray_stopping"),
+        ("min_workers=1", "idle_termination_keeps_minimum", "terminate_idle"),
+        ("timers=free late_start=true errors=true", "allocation_timeout_is_left_as_published", "ray_running"),
+        ("timers=free late_start=true errors=true", "ray_install_failed_is_left_as_published", "ray_running"),
+        ("timers=free late_start=true", "terminated_instances_are_idle", "place_job"),
+    ],
+)
+def test_a_finding_is_shown_by_its_parameters(parameters: str, name: str, last: str) -> None:
+    machine = load(parameters)
+    trace = explore(machine)[name].trace
+    assert trace is not None
+    assert trace.steps[-1].action.startswith(last)
+    assert Semantics(machine).replay(trace) is None
+
+
+MUSEUM = [m for m in MUTANTS if m.report]
+
+
+@pytest.mark.parametrize("name", [m.name for m in MUSEUM])
+def test_a_report_breaks_its_property_and_its_consequences_only(name: str) -> None:
+    mutant = next(m for m in MUSEUM if m.name == name)
+    assert mutant.lines <= 10
+    assert explore(mutant.base()).outcome is Outcome.HOLDS
+    assert violated(explore(mutant.make())).keys() == {mutant.violated, *mutant.consequences}
+
+
+# ---- bad parameters
+
+
+@pytest.mark.parametrize(
+    ("assignments", "message"),
+    [
+        (["instances=0"], "ray: instances is an integer from 1 to 6, found 0"),
+        (["max_workers=3"], "ray: max_workers is an integer from 1 to 2, found 3"),
+        (["min_workers=3"], "ray: min_workers is an integer from 0 to 2, found 3"),
+        (["retries=-1"], "ray: retries is an integer from 0 to 9, found -1"),
+        (["late_launches=1"], "late_launches is for timers=free"),
+        (["split=true", "timers=free"], "split is for timers=off or slow"),
+        (["edition=2.48"], "ray: edition: expected seed|current, found '2.48'"),
+    ],
+)
+def test_a_bad_parameter_is_told(assignments: list[str], message: str) -> None:
+    with pytest.raises(SpecLoadError, match=re.escape(message)):
+        load_spec("ray", assignments)

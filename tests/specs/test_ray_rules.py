@@ -1,0 +1,72 @@
+"""Every rule of Ray's design text is in the README's table: with the actions and properties that follow it, or left out
+and why; and every finding and every action is told of."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+import specs.ray
+from specs.ray import Edition, Timers, ray
+from specs.ray.mutants import MUTANTS
+
+FOLDER = Path(specs.ray.__file__).parent
+README = (FOLDER / "README.md").read_text(encoding="utf-8")
+ROWS = dict(re.findall(r"^\| (R\d+) \| .+ \| (.+) \|$", README, re.MULTILINE))
+# Together these have every action and every property.
+MACHINES = (
+    ray(),
+    ray(edition=Edition.SEED),
+    ray(timers=Timers.FREE, late_launches=1, late_start=True, errors=True),
+    ray(reconfigure=True, drains=True, request_resources=1, min_workers=1),
+    ray(split=True),
+    ray(vanish=False, crash=False),
+)
+
+
+def cited() -> dict[str, set[str]]:
+    """For each rule the actions and properties whose docstrings cite it."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for machine in MACHINES:
+        for each in (*machine.actions, *machine.properties):
+            for rule in re.findall(r"\bR\d+\b", each.doc):
+                found[rule].add(each.name)
+    return found
+
+
+def test_no_rule_is_lost() -> None:
+    assert list(ROWS) == [f"R{i}" for i in range(1, 20)]
+
+
+@pytest.mark.parametrize("rule", ROWS)
+def test_a_rule_is_followed_or_left_out_with_a_reason(rule: str) -> None:
+    where = ROWS[rule]
+    named = set(re.findall(r"`(\w+)`", where))
+    assert named == cited()[rule]
+    if not named:
+        assert re.fullmatch(r"left out: .{20,}", where)
+
+
+def test_no_docstring_cites_a_rule_that_is_none() -> None:
+    assert cited().keys() <= ROWS.keys()
+
+
+def test_every_action_and_property_is_in_the_readme() -> None:
+    rows = set(re.findall(r"^\| `(\w+)` \|", README, re.MULTILINE))
+    names = {each.name for m in MACHINES for each in (*m.actions, *m.properties)}
+    assert rows == {n for n in names if not n.endswith("_is_left_as_published")}
+
+
+def test_every_finding_is_in_the_readme_and_says_whether_it_is_confirmed() -> None:
+    linked = set(re.findall(r"\(findings/([\w-]+\.md)\)", README))
+    assert linked == {path.name for path in (FOLDER / "findings").iterdir()}
+    for name in linked:
+        assert re.search(r"^confirmed: (yes|no)", (FOLDER / "findings" / name).read_text("utf-8"), re.MULTILINE)
+
+
+def test_every_report_of_the_museum_is_in_the_readme() -> None:
+    rows = re.findall(r"^\| ((?:kube)?ray#\d+) \| .+ \| `(\w+)` \| \d+ \|$", README, re.MULTILINE)
+    assert rows == [(m.report, m.violated) for m in MUTANTS if m.report]
