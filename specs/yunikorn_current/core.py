@@ -113,12 +113,28 @@ def sum_allocating(s: State) -> Expr:
     return count_(s.allocating[b] for b in App)
 
 
-def _swap(s: State, a: App, p: Member) -> None:
+def handled(s: State, a: App, p: Member, *reasons: Reason) -> Expr:
+    """Whether the core can handle a confirmation with one of ``reasons`` now."""
+    return among(s.confirm[a, p], *reasons) & ~s.removing()
+
+
+def replaced(s: State, a: App, p: Member, n: Node, *, completing_runs: bool = True) -> None:
+    """The confirmation of a replacement on the same node."""
+    require(handled(s, a, p, Reason.REPLACED), s.placed[a, p, n], s.linked[a, p, n])
+    swap(s, a, p, completing_runs=completing_runs)
+    s.placed[a, p, n] = False
+    s.linked[a, p, n] = False
+    s.reals[a, n] += 1
+    if s.scope.placeholder > s.scope.real:
+        leave(s, a, n, s.scope.placeholder - s.scope.real)
+
+
+def swap(s: State, a: App, p: Member, *, completing_runs: bool = True) -> None:
     """The placeholder goes, and the real pod that is parked behind it is allocated."""
     last = s.allocated(a) == 1
     removed = after_last_placeholder(s, a, last)
     # the last placeholder's allocation made the application run, so the first replacement does not
-    runs = (s.running_pods(a) > 0) | (removed == Core.COMPLETING)
+    runs = (s.running_pods(a) > 0) | ((removed == Core.COMPLETING) & completing_runs)
     run = ite(removed == Core.NEW, removed, by_run(removed)) if s.scope.repaired else ite(runs, by_run(removed), removed)
     move(s, a, run)
     forget(s, a, p)
@@ -141,29 +157,20 @@ def declare_confirmations(m: Machine, s: State) -> None:
     scope = s.scope
     less = scope.placeholder - scope.real
 
-    def handled(a: App, p: Member, *reasons: Reason) -> Expr:
-        return among(s.confirm[a, p], *reasons) & ~s.removing()
-
     if scope.real <= scope.placeholder:
 
         @m.action
         def confirm_on_same_node(a: App, p: Member, n: Node) -> None:
             """The real pod takes the place of its placeholder; what it does not need goes back (Y18, Y19)."""
-            require(handled(a, p, Reason.REPLACED), s.placed[a, p, n], s.linked[a, p, n])
-            _swap(s, a, p)
-            s.placed[a, p, n] = False
-            s.linked[a, p, n] = False
-            s.reals[a, n] += 1
-            if less:
-                leave(s, a, n, less)
+            replaced(s, a, p, n)
 
         if scope.nodes > 1:
 
             @m.action
             def confirm_on_other_node(a: App, p: Member, n: Node, k: Node) -> None:
                 """The placeholder leaves its node; the real pod is on the other one already (Y18, Y19)."""
-                require(handled(a, p, Reason.REPLACED), s.placed[a, p, n], s.linked[a, p, k], n != k)
-                _swap(s, a, p)
+                require(handled(s, a, p, Reason.REPLACED), s.placed[a, p, n], s.linked[a, p, k], n != k)
+                swap(s, a, p)
                 s.placed[a, p, n] = False
                 s.linked[a, p, k] = False
                 s.reals[a, k] += 1
@@ -177,7 +184,7 @@ def declare_confirmations(m: Machine, s: State) -> None:
             def confirm_without_real_pod(a: App, p: Member, n: Node) -> None:
                 """The node of the real pod is gone, and the pod no longer parked: the placeholder is removed, if the core
                 gets over that nothing replaces it (YUNIKORN-3379)."""
-                require(handled(a, p, Reason.REPLACED), s.placed[a, p, n], ~s.has_link(a, p))
+                require(handled(s, a, p, Reason.REPLACED), s.placed[a, p, n], ~s.has_link(a, p))
                 last = s.allocated(a) == 1
                 move(s, a, after_last_placeholder(s, a, last))
                 forget(s, a, p)
@@ -193,7 +200,7 @@ def declare_confirmations(m: Machine, s: State) -> None:
     def confirm_removal(a: App, p: Member, n: Node) -> None:
         """A placeholder that nothing replaces is gone. With the last one an application that fails has failed, one
         that resumes is Accepted, and one that is done completes (Y25, Y26)."""
-        require(handled(a, p, Reason.TIMEOUT, Reason.PREEMPTED, Reason.STOPPED), s.placed[a, p, n])
+        require(handled(s, a, p, Reason.TIMEOUT, Reason.PREEMPTED, Reason.STOPPED), s.placed[a, p, n])
         last = s.allocated(a) == 1
         new = after_last_placeholder(s, a, last)
         # for all but a time-out the ask is removed, too, which may complete the application in turn
@@ -219,7 +226,7 @@ def declare_confirmations(m: Machine, s: State) -> None:
         def confirm_ask_removal(a: App, p: Member) -> None:
             """The pod of a pending placeholder is gone, and so is its ask; the counters of the group do not change
             (Y25)."""
-            require(handled(a, p, Reason.STOPPED), s.placeholder[a, p] == Placeholder.PENDING)
+            require(handled(s, a, p, Reason.STOPPED), s.placeholder[a, p] == Placeholder.PENDING)
             only = s.pending_placeholders(a) == 1
             rest = (s.real_asks[a] == 0) & (s.running_pods(a) == 0) & (s.allocated(a) == 0)
             done = only & rest & ~among(s.core[a], Core.FAILING, Core.COMPLETING)
@@ -249,17 +256,12 @@ def declare_confirmations(m: Machine, s: State) -> None:
     def queue_step(a: App) -> None:
         """The last step of a removal: so does the queue, which was looked up before the application could leave it
         (YUNIKORN-1993)."""
-        require(s.due_queue[a] > 0, no_node_due(s))
+        require(s.due_queue[a] > 0, s.no_node_due())
         for q in Queue:
             with when(s.in_leaf(a, q)):
                 s.leaf_used[q] -= s.due_queue[a]
         s.parent_used.next -= s.due_queue[a]
         s.due_queue[a] = 0
-
-
-def no_node_due(s: State) -> Expr:
-    """Whether no node has to be told of a removal."""
-    return all_(s.due_node[n] == 0 for n in Node)
 
 
 def declare_pods(m: Machine, s: State) -> None:
@@ -277,6 +279,10 @@ def declare_pods(m: Machine, s: State) -> None:
         s.ended[a] += 1
         s.user_used.next -= scope.real
         leave(s, a, n, scope.real)
+
+
+def declare_expiry(m: Machine, s: State) -> None:
+    """The last step of every application."""
 
     @m.action
     def expire(a: App) -> None:

@@ -7,13 +7,16 @@ Rules Y1 to Y30 are those of the design document; YUNIKORN-1900 and the like are
 from __future__ import annotations
 
 from model.language import Machine
-from specs.yunikorn_current.core import declare_confirmations, declare_cycle, declare_pods
+from specs.yunikorn_current.core import declare_confirmations, declare_cycle, declare_expiry, declare_pods
 from specs.yunikorn_current.events import declare_events
+from specs.yunikorn_current.life_cycle import declare_life_cycles
 from specs.yunikorn_current.parameters import Recovery, Scope, Style, Timers
 from specs.yunikorn_current.properties import (
+    declare_admission,
     declare_gangs,
     declare_placeholders,
     declare_progress,
+    declare_rejection,
     declare_timeouts,
     declare_usage,
 )
@@ -84,6 +87,7 @@ def yunikorn_current(
     s = State(m, scope)
     m.attach(s)
     declare_submission(m, s)
+    declare_expiry(m, s)
     if not scope.oversized:
         declare_reservation(m, s)
         declare_cycle(m, s)
@@ -92,9 +96,13 @@ def yunikorn_current(
         declare_timers(m, s)
         declare_events(m, s)
         declare_pods(m, s)
-    declare_usage(m, s)
-    declare_placeholders(m, s)
-    declare_gangs(m, s)
-    declare_timeouts(m, s)
-    declare_progress(m, s)
+        declare_usage(m, s)
+        declare_placeholders(m, s)
+        declare_gangs(m, s)
+        declare_timeouts(m, s)
+        declare_progress(m, s)
+    declare_life_cycles(m, s)
+    declare_admission(m, s)
+    if scope.oversized:
+        declare_rejection(m, s)
     return m

@@ -186,6 +186,14 @@ def declare_gangs(m: Machine, s: State) -> None:
         """The queue's running applications are those that are Running (YUNIKORN-1919)."""
         return s.running_apps == count_(s.core[a] == Core.RUNNING for a in App)
 
+    if s.scope.max_apps:
+
+        @m.always
+        def running_applications_within_limit() -> Expr:
+            """No more applications run than maxapplications, those counted that are Accepted and hold something
+            (YUNIKORN-1986)."""
+            return count_((s.core[a] == Core.RUNNING) | s.allocating[a] for a in App) <= s.scope.max_apps
+
     @m.step
     def accepted_application_keeps_its_placeholders() -> Expr:
         """An Accepted application completes only when no placeholder of it is allocated (Y20, YUNIKORN-1205)."""
@@ -201,6 +209,17 @@ def declare_gangs(m: Machine, s: State) -> None:
     def completing_application_is_idle() -> Expr:
         """A completing application has nothing pending and no real pod allocated (Y20, YUNIKORN-1205)."""
         return all_(implies(s.core[a] == Core.COMPLETING, s.idle(a)) for a in App)
+
+    if s.scope.app_removals:
+
+        @m.always
+        def killed_application_has_no_pods() -> Expr:
+            """No placeholder pod outlives its application (YUNIKORN-521)."""
+            return all_(
+                implies(s.removed[a], among(s.task[a, p], Task.NEW, Task.COMPLETED, Task.FAILED))
+                for a in App
+                for p in Member
+            )
 
     @m.step
     def ends_are_final() -> Expr:
@@ -224,10 +243,28 @@ def declare_gangs(m: Machine, s: State) -> None:
             for a in App
         )
 
+
+def declare_admission(m: Machine, s: State) -> None:
+    """Which gangs the core takes, and where a run may stop."""
+
+    @m.terminal
+    def all_over() -> Expr:
+        """Every application is over, and every real pod has ended."""
+        return all_(s.over(a) for a in App)
+
     @m.always
     def oversized_gangs_are_rejected() -> Expr:
         """An application whose placeholderAsk is larger than a maximum on its path is not accepted (Y5)."""
-        return all_(implies(s.core[a] != Core.NEW, s.scope.oversized == (s.core[a] == Core.REJECTED)) for a in App)
+        return all_(implies(s.core[a] != Core.NEW, among(s.core[a], Core.REJECTED, Core.EXPIRED) if s.scope.oversized else s.core[a] != Core.REJECTED) for a in App)
+
+
+def declare_rejection(m: Machine, s: State) -> None:
+    """For gangs that are larger than their queue."""
+
+    @m.leads_to(fairness=[m.progress()])
+    def rejected_application_fails(a: App) -> tuple[Expr, Expr]:
+        """The pods of a rejected application fail; they do not wait (YUNIKORN-1704)."""
+        return s.shim[a] == Shim.REJECTED, s.shim[a] == Shim.FAILED
 
 
 def declare_timeouts(m: Machine, s: State) -> None:
@@ -259,10 +296,15 @@ def declare_timeouts(m: Machine, s: State) -> None:
 def declare_progress(m: Machine, s: State) -> None:
     """Nobody is stuck."""
 
-    @m.terminal
-    def all_over() -> Expr:
-        """Every application is over, and every real pod has ended."""
-        return all_(s.over(a) for a in App)
+    @m.sometimes
+    def every_real_pod_runs() -> Expr:
+        """All real pods of an application run at once."""
+        return any_(s.running_pods(a) == s.scope.reals for a in App)
+
+    @m.sometimes
+    def an_application_completes() -> Expr:
+        """Some application comes to its end with all of its real pods."""
+        return any_((s.core[a] == Core.COMPLETED) & (s.ended[a] == s.scope.reals) for a in App)
 
     @m.possible
     def every_application_can_end() -> Expr:

@@ -63,7 +63,9 @@ def recover(s: State, a: App, bound: Expr, lives: Expr, runs: Expr) -> None:
     holds = (bound > 0) | started
     core = ite(runs, Core.RUNNING, ite(holds, Core.ACCEPTED, Core.NEW))
     s.core[a] = ite(lives, core, s.core[a])
-    reserves = ~started & ~s.late[a]
+    reserves = ~started & ~s.late[a] & (s.ended[a] == 0)
+    # an application without a pod is not heard of again
+    s.removed[a] = s.removed[a] | (lives & ~holds & (s.ended[a] == s.scope.reals))
     parked = s.parked(a)
     s.shim[a] = ite(lives, ite(reserves, Shim.RESERVING, Shim.RUNNING), s.shim[a])
     s.placeholder_timer[a] = ite(lives & (bound > 0), Timer.ON, Timer.OFF)

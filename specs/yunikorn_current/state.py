@@ -248,6 +248,10 @@ class State:
         """Head room of the root queue, whose maximum is the size of all nodes."""
         return self.parent_used + units <= self.total
 
+    def no_node_due(self) -> Expr:
+        """Whether no node has to be told of a removal."""
+        return all_(self.due_node[n] == 0 for n in Node)
+
     def removing(self) -> Expr:
         """Whether the core is in the middle of a removal: the goroutine that handles messages is busy with it."""
         return (

@@ -1,0 +1,63 @@
+"""Edits that reports need more than once: another value where the state says so, and an update left out of two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from model.language import Expr, Machine, Op, Operand, ite
+from model.language.expressions import lift
+from model.language.machine import Action
+from model.language.mutation import Edit
+from specs.mutant import Mutant
+from specs.yunikorn_current.machine import yunikorn_current
+
+
+def report(
+    number: str,
+    name: str,
+    source: str,
+    violated: str,
+    *edits: Edit,
+    parameters: Mapping[str, Any] | None = None,
+    consequences: tuple[str, ...] = (),
+    changed: Mapping[str, Any] | None = None,
+) -> Mutant:
+    """A fault that people met: ``number`` is the one that the YuniKorn project gave it; empty for a seeded fault."""
+    return Mutant(
+        name,
+        source,
+        violated,
+        yunikorn_current,
+        edits,
+        parameters or {},
+        consequences,
+        f"YUNIKORN-{number}" if number else "",
+        changed or {},
+    )
+
+
+def keeps_state(action: str, state: Any) -> Edit:
+    """The action leaves an application in ``state`` that is there: the core's table lacks the edge."""
+
+    def change(old: Action) -> Action:
+        (update,) = [u for u in old.updates if u.variable.name == "core"]
+        now: Expr = update.variable[old.parameters[0]]  # type: ignore[index]
+        new = replace(update, value=lift(ite(now == state, state, update.value)))
+        return replace(old, updates=tuple(new if u is update else u for u in old.updates))
+
+    return Edit(action, f"{action} leaves an application that is {state.name} as it is", change)
+
+
+def also(other: Any) -> Callable[[Expr], Operand]:
+    """A guard ``x == something`` that lets ``other`` pass, too."""
+
+    def widen(guard: Expr) -> Expr:
+        assert isinstance(guard, Op)
+        return guard | (guard.args[0] == other)
+
+    return widen
+
+
+Write = Callable[[Machine], Callable[..., None]]
