@@ -61,3 +61,26 @@ def also(other: Any) -> Callable[[Expr], Operand]:
 
 
 Write = Callable[[Machine], Callable[..., None]]
+
+
+def counts_only_if(action: str, variable: str, condition: Callable[[Callable[[str], Expr]], Operand]) -> Edit:
+    """The action's one write of ``variable`` is that of nothing, unless a condition on the application's cells holds."""
+
+    def change(old: Action) -> Action:
+        (update,) = [u for u in old.updates if u.variable.name == variable]
+
+        def cell(name: str) -> Expr:
+            (found,) = {u.variable for u in old.updates if u.variable.name == name}
+            return found[old.parameters[0]]  # type: ignore[index]
+
+        holds = lift(condition(cell))
+        new = replace(update, value=lift(ite(holds, update.value, _nothing(update.value))))
+        return replace(old, updates=tuple(new if u is update else u for u in old.updates))
+
+    return Edit(action, f"{action} writes {variable} in some cases only", change)
+
+
+def _nothing(value: Expr) -> Operand:
+    """0, or the first member of an enum."""
+    members = getattr(value.type, "members", None)
+    return members[0] if members else 0

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from model.language import Machine, among, ite, require
-from model.language.mutation import disabled, rewritten, with_action, with_guard, with_update, without_guard, without_update
+from model.language import Machine, ite, require
+from model.language.mutation import disabled, rewritten, with_action, with_update, without_guard, without_update
 from specs.yunikorn_current.core import replaced
 from specs.yunikorn_current.mutants.edits import keeps_state, report
 from specs.yunikorn_current.moves import by_complete, move
 from specs.yunikorn_current.parameters import Style, Timers
-from specs.yunikorn_current.state import App, Core, Member, Node, Placeholder, Queue, Reason, Shim, State, Task
+from specs.yunikorn_current.state import App, Core, Member, Node, Queue, State
 
 ONE: Final = {"size": 1}
 HARD: Final = {"style": Style.HARD}
@@ -103,7 +103,7 @@ LIFE = (
         "every_application_can_end",
         keeps_state("confirm_removal", Core.ACCEPTED),
         keeps_state("confirm_ask_removal", Core.ACCEPTED),
-        parameters={"deletions": 2, "repaired": True},
+        parameters={"size": 1, "deletions": 1, "repaired": True},
     ),
     report(
         "1919",
@@ -154,6 +154,3 @@ LIFE = (
         parameters={"apps": 2, "size": 1, "max_apps": 1, "timers": Timers.OFF},
     ),
 )
-
-__all__ = ["LIFE"]
-_ = (among, with_guard, Placeholder, Reason, Shim, Task)
