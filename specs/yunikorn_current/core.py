@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.language import Expr, Machine, all_, among, count_, ite, require, when
+from model.language import Expr, Machine, among, count_, ite, require, when
 from specs.yunikorn_current.moves import (
     after_ask,
     after_last_placeholder,
@@ -135,7 +135,9 @@ def swap(s: State, a: App, p: Member, *, completing_runs: bool = True) -> None:
     removed = after_last_placeholder(s, a, last)
     # the last placeholder's allocation made the application run, so the first replacement does not
     runs = (s.running_pods(a) > 0) | ((removed == Core.COMPLETING) & completing_runs)
-    run = ite(removed == Core.NEW, removed, by_run(removed)) if s.scope.repaired else ite(runs, by_run(removed), removed)
+    run = (
+        ite(removed == Core.NEW, removed, by_run(removed)) if s.scope.repaired else ite(runs, by_run(removed), removed)
+    )
     move(s, a, run)
     forget(s, a, p)
     s.confirm[a, p] = Reason.NONE

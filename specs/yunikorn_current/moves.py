@@ -82,15 +82,18 @@ def after_last_placeholder(s: State, a: App, last: Expr) -> Expr:
         # a parked pod is neither pending nor allocated, and will run
         done = done & (s.parked(a) == 0)
     ends = done | among(state, Core.FAILING, Core.RESUMING)
-    event = ite(
-        state == Core.FAILING, by_fail(state), ite(state == Core.RESUMING, by_run(state), by_complete(state))
-    )
+    event = ite(state == Core.FAILING, by_fail(state), ite(state == Core.RESUMING, by_run(state), by_complete(state)))
     return ite(last & ends, event, state)
 
 
 def after_ask(s: State, a: App, state: Expr, left: Expr) -> Expr:
     """The state after an ask is removed: nothing pending, nothing allocated, no placeholder ``left`` completes it."""
-    done = s.idle(a) & (left == 0) & ~among(state, Core.FAILING, Core.COMPLETING)
+    done = (
+        s.idle(a)
+        & (left == 0)
+        & (s.parked(a) == 0 if s.scope.repaired else True)
+        & ~among(state, Core.FAILING, Core.COMPLETING)
+    )
     return ite(done, by_complete(state), state)
 
 

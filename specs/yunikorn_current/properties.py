@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from model.language import Expr, Machine, after, all_, among, any_, count_, implies, ite, sum_
-from specs.yunikorn_current.parameters import Style, Timers
+from specs.yunikorn_current.parameters import Style
 from specs.yunikorn_current.state import (
     OVER,
     App,
@@ -136,8 +133,7 @@ def declare_placeholders(m: Machine, s: State) -> None:
     def real_pods_are_counted_once() -> Expr:
         """Every real pod is in the shim, pending, parked, allocated or has ended (Y16, Y29)."""
         return all_(
-            s.unsubmitted[a] + s.real_asks[a] + s.parked(a) + s.running_pods(a) + s.ended[a] == scope.reals
-            for a in App
+            s.unsubmitted[a] + s.real_asks[a] + s.parked(a) + s.running_pods(a) + s.ended[a] == scope.reals for a in App
         )
 
     @m.always
@@ -255,7 +251,13 @@ def declare_admission(m: Machine, s: State) -> None:
     @m.always
     def oversized_gangs_are_rejected() -> Expr:
         """An application whose placeholderAsk is larger than a maximum on its path is not accepted (Y5)."""
-        return all_(implies(s.core[a] != Core.NEW, among(s.core[a], Core.REJECTED, Core.EXPIRED) if s.scope.oversized else s.core[a] != Core.REJECTED) for a in App)
+        return all_(
+            implies(
+                s.core[a] != Core.NEW,
+                among(s.core[a], Core.REJECTED, Core.EXPIRED) if s.scope.oversized else s.core[a] != Core.REJECTED,
+            )
+            for a in App
+        )
 
 
 def declare_rejection(m: Machine, s: State) -> None:

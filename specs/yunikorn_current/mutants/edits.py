@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from model.language import Expr, Machine, Op, Operand, ite
+from model.language import Expr, Op, Operand, ite
 from model.language.expressions import lift
 from model.language.machine import Action
 from model.language.mutation import Edit
@@ -60,7 +60,10 @@ def also(other: Any) -> Callable[[Expr], Operand]:
     return widen
 
 
-Write = Callable[[Machine], Callable[..., None]]
+def first_half(guard: Expr) -> Operand:
+    """The left side of an ``and``."""
+    assert isinstance(guard, Op)
+    return guard.args[0]
 
 
 def counts_only_if(action: str, variable: str, condition: Callable[[Callable[[str], Expr]], Operand]) -> Edit:

@@ -7,8 +7,8 @@ from typing import Any, Final
 from model.language import Machine, ite, require
 from model.language.mutation import disabled, rewritten, with_action, with_update, without_guard, without_update
 from specs.yunikorn_current.core import replaced
-from specs.yunikorn_current.mutants.edits import keeps_state, report
 from specs.yunikorn_current.moves import by_complete, move
+from specs.yunikorn_current.mutants.edits import keeps_state, report
 from specs.yunikorn_current.parameters import Style, Timers
 from specs.yunikorn_current.state import App, Core, Member, Node, Queue, State
 
@@ -57,6 +57,10 @@ LIFE = (
         "running_application_has_its_gang",
         rewritten("confirm_on_same_node", _no_way_back, "a replacement does not bring back what is Completing"),
         parameters=ONE,
+            "completing_application_is_idle",
+            "terminal_holds_nothing",
+        ),
+        consequences=("completing_application_is_idle", "terminal_holds_nothing",),
     ),
     report(
         "574",
@@ -79,6 +83,10 @@ LIFE = (
         "every_application_can_end",
         keeps_state("confirm_removal", Core.RESUMING),
         keeps_state("allocate_real", Core.RESUMING),
+            "deadlock_free",
+            "running_application_has_its_gang",
+        ),
+        consequences=("deadlock_free", "running_application_has_its_gang",),
     ),
     report(
         "577",
@@ -87,6 +95,10 @@ LIFE = (
         "failing_application_asks_for_nothing",
         without_update("placeholder_timeout", "placeholder"),
         parameters=HARD,
+            "group_counters_add_up",
+            "terminal_holds_nothing",
+        ),
+        consequences=("group_counters_add_up", "terminal_holds_nothing",),
     ),
     report(
         "1205",
@@ -95,6 +107,11 @@ LIFE = (
         "accepted_application_keeps_its_placeholders",
         with_update("confirm_ask_removal", "core", lambda _: Core.COMPLETING),
         parameters={"deletions": 1, "repaired": True},
+            "completing_application_is_idle",
+            "deadlock_free",
+            "every_application_can_end",
+        ),
+        consequences=("completing_application_is_idle", "deadlock_free", "every_application_can_end",),
     ),
     report(
         "1337",
@@ -104,6 +121,7 @@ LIFE = (
         keeps_state("confirm_removal", Core.ACCEPTED),
         keeps_state("confirm_ask_removal", Core.ACCEPTED),
         parameters={"size": 1, "deletions": 1, "repaired": True},
+        consequences=("deadlock_free",),
     ),
     report(
         "1919",
@@ -152,5 +170,6 @@ LIFE = (
         "running_applications_within_limit",
         without_guard("allocate_placeholder", "<= 1)"),
         parameters={"apps": 2, "size": 1, "max_apps": 1, "timers": Timers.OFF},
+        consequences=("running_applications_are_counted",),
     ),
 )
