@@ -135,10 +135,10 @@ def swap(s: State, a: App, p: Member, *, completing_runs: bool = True) -> None:
     removed = after_last_placeholder(s, a, last)
     # the last placeholder's allocation made the application run, so the first replacement does not
     runs = (s.running_pods(a) > 0) | ((removed == Core.COMPLETING) & completing_runs)
-    run = (
-        ite(removed == Core.NEW, removed, by_run(removed)) if s.scope.repaired else ite(runs, by_run(removed), removed)
-    )
-    move(s, a, run)
+    if s.scope.repaired:
+        # it may still be Accepted, where the reservation has lost a placeholder
+        runs = runs | (removed == Core.ACCEPTED)
+    move(s, a, ite(runs, by_run(removed), removed))
     forget(s, a, p)
     s.confirm[a, p] = Reason.NONE
     s.replaced[a] += 1
@@ -184,8 +184,8 @@ def declare_confirmations(m: Machine, s: State) -> None:
 
             @m.action
             def confirm_without_real_pod(a: App, p: Member, n: Node) -> None:
-                """The node of the real pod is gone, and the pod no longer parked: the placeholder is removed, if the core
-                gets over that nothing replaces it (YUNIKORN-3379)."""
+                """The node of the real pod is gone, and the pod no longer parked: the placeholder is removed, if the
+                core gets over that nothing replaces it (YUNIKORN-3379)."""
                 require(handled(s, a, p, Reason.REPLACED), s.placed[a, p, n], ~s.has_link(a, p))
                 last = s.allocated(a) == 1
                 move(s, a, after_last_placeholder(s, a, last))

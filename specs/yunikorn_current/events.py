@@ -77,7 +77,8 @@ def _declare_node_removal(m: Machine, s: State) -> None:
 
     @m.action
     def remove_node(n: Node) -> None:
-        """A node goes: the scheduling cycle no longer sees it, its allocations are removed one by one (YUNIKORN-2171)."""
+        """A node goes: the scheduling cycle no longer sees it, and its allocations are removed one by one
+        (YUNIKORN-2171)."""
         require(s.node_removals > 0, s.serves(n), ~s.removing())
         s.node_removals.next -= 1
         s.leaving[n] = True
@@ -130,8 +131,8 @@ def _declare_node_removal(m: Machine, s: State) -> None:
 
         @m.action
         def unpark_real_pod_of_node(a: App, p: Member, n: Node) -> None:
-            """A real pod that is parked on the node, its placeholder elsewhere: its ask is pending again; the placeholder
-            stays released (YUNIKORN-854)."""
+            """A real pod that is parked on the node, its placeholder elsewhere: its ask is pending again; the
+            placeholder stays released (YUNIKORN-854)."""
             require(s.leaving[n], s.linked[a, p, n], ~s.placed[a, p, n])
             s.linked[a, p, n] = False
             s.real_asks[a] += 1

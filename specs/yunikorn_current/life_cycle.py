@@ -116,8 +116,8 @@ def _declare_core(m: Machine, s: State, leaves: Callable[..., Expr]) -> None:
 
         @m.step
         def resuming_is_left_as_published() -> Expr:
-            """From Resuming to Accepted; and at once to Completing, where the last placeholder was not timed out and its
-            ask is removed with it (YUNIKORN-582)."""
+            """From Resuming to Accepted; and at once to Completing, where the last placeholder was not timed out and
+            its ask is removed with it (YUNIKORN-582)."""
             return leaves(Core.RESUMING, Core.COMPLETING)
 
     if scope.can_time_out and scope.style is Style.HARD:

@@ -88,12 +88,9 @@ def after_last_placeholder(s: State, a: App, last: Expr) -> Expr:
 
 def after_ask(s: State, a: App, state: Expr, left: Expr) -> Expr:
     """The state after an ask is removed: nothing pending, nothing allocated, no placeholder ``left`` completes it."""
-    done = (
-        s.idle(a)
-        & (left == 0)
-        & (s.parked(a) == 0 if s.scope.repaired else True)
-        & ~among(state, Core.FAILING, Core.COMPLETING)
-    )
+    done = s.idle(a) & (left == 0) & ~among(state, Core.FAILING, Core.COMPLETING)
+    if s.scope.repaired:
+        done = done & (s.parked(a) == 0)
     return ite(done, by_complete(state), state)
 
 

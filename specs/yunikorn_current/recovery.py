@@ -39,8 +39,8 @@ def declare_restart(m: Machine, s: State) -> None:
     @m.action
     def restart() -> None:
         """Core and shim start anew, with the pods that are bound. What was pending is asked for again; what was on its
-        way, or only marked, is forgotten. A reservation is gone on with, and its lost placeholders created again, unless
-        a real pod was started or its time is over (Y29, YUNIKORN-686, YUNIKORN-1161, YUNIKORN-3332)."""
+        way, or only marked, is forgotten. A reservation is gone on with, and its lost placeholders created again,
+        unless a real pod was started or its time is over (Y29, YUNIKORN-686, YUNIKORN-1161, YUNIKORN-3332)."""
         require(s.restarts > 0, ~s.removing(), all_(s.updates[a].is_empty() & (s.core[a] != Core.FAILING) for a in App))
         s.restarts.next -= 1
         for n in Node:

@@ -140,7 +140,8 @@ def declare_messages(m: Machine, s: State) -> None:
 
         @m.action
         def hear_failed(a: App) -> None:
-            """The application fails: first Failing, then Failed; pods that were not submitted fail with it (Y23, Y27)."""
+            """The application fails: first Failing, then Failed; pods that were not submitted fail with it (Y23,
+            Y27)."""
             message = s.updates[a].receive()
             require(among(message.state, Core.FAILING, Core.FAILED))
             active = among(s.shim[a], Shim.SUBMITTED, Shim.ACCEPTED, Shim.RESERVING, Shim.RUNNING)

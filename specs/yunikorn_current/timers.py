@@ -44,7 +44,8 @@ def _declare_placeholder_timeout(m: Machine, s: State) -> None:
 
         @m.action
         def placeholder_timer_expires(a: App) -> None:
-            """The time is up; the handler waits for the application's lock. To clear the timer is too late now (Y22)."""
+            """The time is up; the handler waits for the application's lock. It is too late now to clear the timer
+            (Y22)."""
             require(s.placeholder_timer[a] == Timer.ON)
             if scope.timers is not Timers.FREE:
                 require(s.quiet())

@@ -3,6 +3,5 @@
 from specs.yunikorn_current.mutants.life import LIFE
 from specs.yunikorn_current.mutants.nodes import NODES
 from specs.yunikorn_current.mutants.placeholders import PLACEHOLDERS
-from specs.yunikorn_current.mutants.tables import TABLES
 
-MUTANTS = (*LIFE, *PLACEHOLDERS, *NODES, *TABLES)
+MUTANTS = (*LIFE, *PLACEHOLDERS, *NODES)

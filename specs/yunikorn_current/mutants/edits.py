@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from model.language import Expr, Op, Operand, ite
+from model.language import Expr, Machine, Op, Operand, ite
 from model.language.expressions import lift
 from model.language.machine import Action
 from model.language.mutation import Edit
@@ -60,21 +60,19 @@ def also(other: Any) -> Callable[[Expr], Operand]:
     return widen
 
 
-def first_half(guard: Expr) -> Operand:
-    """The left side of an ``and``."""
-    assert isinstance(guard, Op)
-    return guard.args[0]
+Write = Callable[[Machine], Callable[..., None]]
 
 
 def counts_only_if(action: str, variable: str, condition: Callable[[Callable[[str], Expr]], Operand]) -> Edit:
-    """The action's one write of ``variable`` is that of nothing, unless a condition on the application's cells holds."""
+    """The action's one write of ``variable`` is that of nothing, unless the condition on other cells holds."""
 
     def change(old: Action) -> Action:
         (update,) = [u for u in old.updates if u.variable.name == variable]
 
         def cell(name: str) -> Expr:
             (found,) = {u.variable for u in old.updates if u.variable.name == name}
-            return found[old.parameters[0]]  # type: ignore[index]
+            read: Expr = found[old.parameters[0]]  # type: ignore[index]
+            return read
 
         holds = lift(condition(cell))
         new = replace(update, value=lift(ite(holds, update.value, _nothing(update.value))))

@@ -53,14 +53,14 @@ LIFE = (
     report(
         "1900",
         "orphan_of_a_gang_of_one",
-        "the placeholder's removal makes a gang of one Completing, and its real pod, added next, does not bring it back",
+        "the removal of its placeholder makes a gang of one Completing, and the real pod does not bring it back",
         "running_application_has_its_gang",
         rewritten("confirm_on_same_node", _no_way_back, "a replacement does not bring back what is Completing"),
         parameters=ONE,
+        consequences=(
             "completing_application_is_idle",
             "terminal_holds_nothing",
         ),
-        consequences=("completing_application_is_idle", "terminal_holds_nothing",),
     ),
     report(
         "574",
@@ -83,10 +83,10 @@ LIFE = (
         "every_application_can_end",
         keeps_state("confirm_removal", Core.RESUMING),
         keeps_state("allocate_real", Core.RESUMING),
+        consequences=(
             "deadlock_free",
             "running_application_has_its_gang",
         ),
-        consequences=("deadlock_free", "running_application_has_its_gang",),
     ),
     report(
         "577",
@@ -95,10 +95,10 @@ LIFE = (
         "failing_application_asks_for_nothing",
         without_update("placeholder_timeout", "placeholder"),
         parameters=HARD,
+        consequences=(
             "group_counters_add_up",
             "terminal_holds_nothing",
         ),
-        consequences=("group_counters_add_up", "terminal_holds_nothing",),
     ),
     report(
         "1205",
@@ -107,11 +107,11 @@ LIFE = (
         "accepted_application_keeps_its_placeholders",
         with_update("confirm_ask_removal", "core", lambda _: Core.COMPLETING),
         parameters={"deletions": 1, "repaired": True},
+        consequences=(
             "completing_application_is_idle",
             "deadlock_free",
             "every_application_can_end",
         ),
-        consequences=("completing_application_is_idle", "deadlock_free", "every_application_can_end",),
     ),
     report(
         "1337",

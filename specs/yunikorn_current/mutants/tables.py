@@ -98,13 +98,13 @@ TABLES = (
         "completing_application_is_idle",
         with_update("finish_pod", "core", lambda _: Core.COMPLETING),
         parameters={"reals": 2, "repaired": True},
+        consequences=(
             "deadlock_free",
             "every_application_can_end",
             "running_application_has_its_gang",
             "running_applications_are_counted",
             "terminal_holds_nothing",
         ),
-        consequences=("deadlock_free", "every_application_can_end", "running_application_has_its_gang", "running_applications_are_counted", "terminal_holds_nothing",),
     ),
     report(
         "",
@@ -112,10 +112,10 @@ TABLES = (
         "the shim never submits a real pod",
         "every_real_pod_runs",
         disabled("ask_for_real_pod"),
+        consequences=(
             "deadlock_free",
             "every_application_can_end",
         ),
-        consequences=("deadlock_free", "every_application_can_end",),
     ),
     report(
         "",
@@ -123,9 +123,5 @@ TABLES = (
         "no real pod ever ends",
         "an_application_completes",
         disabled("finish_pod"),
-            "deadlock_free",
-            "every_application_can_end",
-        ),
-        consequences=("deadlock_free", "every_application_can_end",),
     ),
 )
