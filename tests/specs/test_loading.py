@@ -146,7 +146,11 @@ def test_values_may_be_python_values() -> None:
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        ("gagn", "no spec is named 'gagn': expected one of gang, yunikorn, autoscaled_gang, or FILE.py:FUNCTION"),
+        (
+            "gagn",
+            "no spec is named 'gagn': expected one of gang, yunikorn, yunikorn_current, autoscaled_gang, or "
+            "FILE.py:FUNCTION",
+        ),
         ("", "no spec is named ''"),
         ("gang:gang", "no spec is named 'gang:gang'"),
         ("nowhere/x.py:f", "nowhere/x.py: there is no such file"),
@@ -269,7 +273,7 @@ def test_naming_a_spec_loads_no_engine_and_no_other_spec() -> None:
     script = (
         "import sys; from specs.loading import load_spec; load_spec('gang'); "
         "print([m for m in sys.modules if m.split('.')[0] in ('numba', 'llvmlite', 'z3', 'ortools', 'numpy')], "
-        "[m for m in ('specs.yunikorn', 'specs.autoscaled_gang') if m in sys.modules])"
+        "[m for m in ('specs.yunikorn', 'specs.yunikorn_current', 'specs.autoscaled_gang') if m in sys.modules])"
     )
     root = Path(__file__).resolve().parents[2]
     run = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=True)

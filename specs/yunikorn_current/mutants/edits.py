@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from model.language import Expr, Machine, Op, Operand, ite
+from model.language import Expr, Op, Operand, ite
 from model.language.expressions import lift
 from model.language.machine import Action
 from model.language.mutation import Edit
@@ -55,12 +55,17 @@ def also(other: Any) -> Callable[[Expr], Operand]:
 
     def widen(guard: Expr) -> Expr:
         assert isinstance(guard, Op)
-        return guard | (guard.args[0] == other)
+        either: Expr = guard | (guard.args[0] == other)
+        return either
 
     return widen
 
 
-Write = Callable[[Machine], Callable[..., None]]
+def first_half(guard: Expr) -> Operand:
+    """The left side of an ``and``."""
+    assert isinstance(guard, Op)
+    left: Expr = guard.args[0]
+    return left
 
 
 def counts_only_if(action: str, variable: str, condition: Callable[[Callable[[str], Expr]], Operand]) -> Edit:
@@ -71,7 +76,8 @@ def counts_only_if(action: str, variable: str, condition: Callable[[Callable[[st
 
         def cell(name: str) -> Expr:
             (found,) = {u.variable for u in old.updates if u.variable.name == name}
-            read: Expr = found[old.parameters[0]]  # type: ignore[index]
+            index = old.parameters[: len(found.sorts)]
+            read: Expr = found[index if len(index) > 1 else index[0]]  # type: ignore[index]
             return read
 
         holds = lift(condition(cell))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from model.language import Machine, require
+from model.language import Machine, ite, require
 from model.language.mutation import rewritten, with_update, without_guard, without_update
 from specs.yunikorn_current.mutants.edits import counts_only_if, report
-from specs.yunikorn_current.parameters import Recovery, Style
-from specs.yunikorn_current.state import Core, Node, Shim, State, Task
+from specs.yunikorn_current.parameters import Recovery, Style, Timers
+from specs.yunikorn_current.state import Core, Node, Shim, State
 
 NODE: Final = {"node_removals": 1, "repaired": True}
 RESTART: Final = {"restarts": 1, "repaired": True, "style": Style.HARD}
@@ -54,7 +54,7 @@ NODES = (
         "quota_on_every_level",
         rewritten("remove_node", _root_first, "the root's maximum shrinks when the removal begins"),
         without_update("node_removed", "total"),
-        parameters=NODE,
+        parameters={**NODE, "capacity": 1},
     ),
     report(
         "3380",
@@ -77,8 +77,9 @@ NODES = (
         "reserves_when_time_is_up",
         "after a restart placeholders are created although their time is up, and time out at once",
         "reservation_ends_with_its_time",
-        without_update("restart", "late"),
-        parameters=RESTART,
+        with_update("restart", "shim", lambda after: ite(after == Shim.RUNNING, Shim.RESERVING, after)),
+        # Soft: an application whose time is up goes on. One that has nothing left then stays Accepted, without a fault.
+        parameters={"restarts": 1, "repaired": True},
         consequences=(
             "deadlock_free",
             "every_application_can_end",
@@ -90,7 +91,7 @@ NODES = (
         "reserves_again",
         "after a restart placeholders are created for an application whose real pods run",
         "no_reservation_beside_real_pods",
-        with_update("restart", "shim", lambda _: Shim.RESERVING),
+        with_update("restart", "shim", lambda after: ite(after == Shim.RUNNING, Shim.RESERVING, after)),
         parameters=RESTART,
     ),
     report(
@@ -107,7 +108,7 @@ NODES = (
         "replaced_during_recovery",
         "real pods are submitted before all placeholders are recovered",
         "real_pods_wait_for_the_gang",
-        with_update("restart", "shim", lambda _: Shim.RUNNING),
+        with_update("restart", "shim", lambda after: ite(after == Shim.RESERVING, Shim.RUNNING, after)),
         parameters=RESTART,
         consequences=(
             "running_application_has_its_gang",
@@ -152,8 +153,6 @@ NODES = (
         "the head room of a queue is not looked at when a placeholder is allocated",
         "quota_on_every_level",
         without_guard("allocate_placeholder", "leaf_used"),
-        parameters={"leaf_quota": 2, "apps": 2, "size": 2, "queues": 2},
+        parameters={"apps": 2, "leaf_quota": 2, "timers": Timers.OFF},
     ),
 )
-
-_ = Task

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from model.language import Machine, Op, require, when
-from model.language.mutation import rewritten, with_action, with_guard, with_update, without_guard, without_update
+from model.language import Machine, Op, require
+from model.language.mutation import rewritten, with_action, with_guard, with_update, without_update
 from specs.yunikorn_current.core import handled
-from specs.yunikorn_current.mutants.edits import also, report
-from specs.yunikorn_current.parameters import Style
+from specs.yunikorn_current.mutants.edits import also, counts_only_if, first_half, report
 from specs.yunikorn_current.state import App, Member, Node, Placeholder, Reason, State
 
 PREEMPTION: Final = {"preemptions": 1, "repaired": True}
@@ -38,22 +37,34 @@ def _ask_release(m: Machine) -> Any:
     return release_ask
 
 
-def _echo(m: Machine) -> Any:
-    s = m.attached(State)
-
-    def confirm_removal(a: App, p: Member, n: Node) -> None:
-        require(handled(s, a, p, Reason.PREEMPTED), s.placed[a, p, n])
-        s.release[a, p] = Reason.PREEMPTED
-        s.confirm[a, p] = Reason.NONE
-
-    return confirm_removal
-
-
 def _all_of_the_group(guard: Any) -> Any:
     """From "not all are replaced or timed out" to "the group has no placeholder at all"."""
     assert isinstance(guard, Op)
     assert isinstance(guard.args[0], Op)
     return guard.args[0].args[0] == 0
+
+
+def _crash(m: Machine) -> Any:
+    s = m.attached(State)
+
+    def trust_the_link(a: App, p: Member, n: Node) -> None:
+        """The core looks at the real pod of a replacement without asking whether there is one."""
+        require(handled(s, a, p, Reason.REPLACED), s.placed[a, p, n], ~s.has_link(a, p), ~s.crashed)
+        s.crashed.next = True
+
+    return trust_the_link
+
+
+def _echoes(m: Machine) -> Any:
+    s = m.attached(State)
+
+    def echo(a: App, p: Member, n: Node) -> None:
+        """A confirmation of a preemption goes back to the shim."""
+        require(handled(s, a, p, Reason.PREEMPTED), s.placed[a, p, n], s.release[a, p] == Reason.NONE)
+        s.release[a, p] = Reason.PREEMPTED
+        s.confirm[a, p] = Reason.NONE
+
+    return echo
 
 
 PLACEHOLDERS = (
@@ -70,9 +81,7 @@ PLACEHOLDERS = (
         "replacement_without_a_pod",
         "a confirmed replacement whose real pod is parked no more is taken for one that has it",
         "core_does_not_crash",
-        with_action(
-            "confirm_without_real_pod", lambda m: _crash(m), "a replacement without a real pod crashes the core"
-        ),
+        with_action("confirm_without_real_pod", _crash, "a replacement without a real pod crashes the core"),
         parameters={"node_removals": 1, "repaired": True},
     ),
     report(
@@ -144,7 +153,7 @@ PLACEHOLDERS = (
         "echo",
         "the shim's confirmation of a preemption is sent back to it, and handled again",
         "confirmations_are_not_echoed",
-        with_action("confirm_removal", lambda m: _echoes(m), "a confirmed preemption is told to the shim once more"),
+        with_action("confirm_removal", _echoes, "a confirmed preemption is told to the shim once more"),
         parameters=PREEMPTION,
         consequences=(
             "deadlock_free",
@@ -186,6 +195,14 @@ PLACEHOLDERS = (
         ),
     ),
     report(
+        "1395",
+        "preempted_not_counted",
+        "a preempted placeholder is not counted as gone, so a real ask waits for it",
+        "every_real_ask_is_served",
+        counts_only_if("confirm_removal", "timed_out", lambda cell: cell("confirm") != Reason.PREEMPTED),
+        parameters=PREEMPTION,
+    ),
+    report(
         "1712",
         "node_keeps_the_difference",
         "when a smaller pod replaces its placeholder the node changes one of its two totals only",
@@ -198,8 +215,8 @@ PLACEHOLDERS = (
         "no_room_looked_at",
         "Y18: the room of another node is not looked at when a replacement goes there",
         "node_capacity",
-        without_guard("replace_on_other_node", "capacity"),
-        parameters={"nodes": 2, "capacity": 1},
+        with_guard("replace_on_other_node", "node_used", first_half),
+        parameters={"capacity": 1},
     ),
     report(
         "",
@@ -228,29 +245,3 @@ PLACEHOLDERS = (
         ),
     ),
 )
-
-
-def _crash(m: Machine) -> Any:
-    s = m.attached(State)
-
-    def trust_the_link(a: App, p: Member, n: Node) -> None:
-        """The core looks at the real pod of a replacement without asking whether there is one."""
-        require(handled(s, a, p, Reason.REPLACED), s.placed[a, p, n], ~s.has_link(a, p), ~s.crashed)
-        s.crashed.next = True
-
-    return trust_the_link
-
-
-def _echoes(m: Machine) -> Any:
-    s = m.attached(State)
-
-    def echo(a: App, p: Member, n: Node) -> None:
-        """A confirmation of a preemption goes back to the shim."""
-        require(handled(s, a, p, Reason.PREEMPTED), s.placed[a, p, n], s.release[a, p] == Reason.NONE)
-        s.release[a, p] = Reason.PREEMPTED
-        s.confirm[a, p] = Reason.NONE
-
-    return echo
-
-
-_ = (when, Style, _echo)
