@@ -145,9 +145,14 @@ def swap(s: State, a: App, p: Member, *, completing_runs: bool = True) -> None:
     s.user_used.next += s.scope.real - s.scope.placeholder
 
 
-def unpark(s: State, a: App, p: Member) -> None:
-    """The real pod that is parked behind a placeholder is pending again."""
-    s.real_asks[a] += ite(s.has_link(a, p), 1, 0)
+def unpark(s: State, a: App, p: Member, failed: Expr) -> None:
+    """What an application that has failed asked for fails with it. The real pod that is parked behind a placeholder
+    that is gone for another reason should be pending again; that it is not is a finding."""
+    asks = s.real_asks[a] + (ite(s.has_link(a, p), 1, 0) if s.scope.repaired else 0)
+    s.ended[a] += ite(failed, asks, 0)
+    s.real_asks[a] = ite(failed, 0, asks)
+    if not s.scope.repaired:
+        return
     for k in Node:
         s.node_used[k] -= ite(s.linked[a, p, k] & ~s.placed[a, p, k], s.scope.real, 0)
         s.linked[a, p, k] = False
@@ -209,12 +214,8 @@ def declare_confirmations(m: Machine, s: State) -> None:
         asked = after_ask(s, a, new, s.allocated(a) - 1)
         state = ite(s.confirm[a, p] == Reason.TIMEOUT, new, asked)
         move(s, a, state)
-        if scope.repaired:
-            unpark(s, a, p)
-        elif scope.adversary:
-            with when(state == Core.FAILED):
-                s.ended[a] += s.real_asks[a]
-                s.real_asks[a] = 0
+        if scope.adversary:
+            unpark(s, a, p, state == Core.FAILED)
         forget(s, a, p)
         s.confirm[a, p] = Reason.NONE
         s.placed[a, p, n] = False

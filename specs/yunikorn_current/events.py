@@ -93,6 +93,8 @@ def _declare_node_removal(m: Machine, s: State) -> None:
         elsewhere = s.has_link(a, p) & ~here
         left = after_last_placeholder(s, a, last & ~here)
         again = (s.running_pods(a) > 0) | (left == Core.COMPLETING)
+        if scope.repaired:
+            again = again | (left == Core.ACCEPTED)
         run = by_run(left)
         move(s, a, ite(elsewhere & again, run, left))
         forget(s, a, p)

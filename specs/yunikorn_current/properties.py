@@ -63,17 +63,20 @@ def declare_placeholders(m: Machine, s: State) -> None:
     """Each placeholder is released once, and each parked pod has one."""
     scope = s.scope
 
-    @m.always
-    def parked_pod_has_its_placeholder() -> Expr:
-        """A real pod is parked behind one allocated placeholder, which is released for it (Y17, Y19, YUNIKORN-854)."""
-        return all_(
-            implies(
-                s.has_link(a, p), (s.placeholder[a, p] == Placeholder.ALLOCATED) & (s.mark[a, p] == Reason.REPLACED)
+    if scope.real <= scope.placeholder:
+
+        @m.always
+        def parked_pod_has_its_placeholder() -> Expr:
+            """A real pod is parked behind one allocated placeholder, which is released for it (Y17, Y19,
+            YUNIKORN-854)."""
+            return all_(
+                implies(
+                    s.has_link(a, p), (s.placeholder[a, p] == Placeholder.ALLOCATED) & (s.mark[a, p] == Reason.REPLACED)
+                )
+                & (count_(s.linked[a, p, k] for k in Node) <= 1)
+                for a in App
+                for p in Member
             )
-            & (count_(s.linked[a, p, k] for k in Node) <= 1)
-            for a in App
-            for p in Member
-        )
 
     @m.always
     def core_does_not_crash() -> Expr:
@@ -272,15 +275,19 @@ def declare_rejection(m: Machine, s: State) -> None:
 def declare_timeouts(m: Machine, s: State) -> None:
     """What the placeholder timeout may touch."""
 
-    @m.always
-    def only_placeholders_time_out() -> Expr:
-        """The placeholder timeout takes no real pod, neither an allocated nor a pending one (Y23, Y24)."""
-        return all_(~s.real_timed_out[a] for a in App)
+    if s.scope.style is Style.SOFT:
 
-    @m.always
-    def reservation_ends_with_its_time() -> Expr:
-        """Once the timeout is heard of nothing is reserved any more, also after a restart (Y23, YUNIKORN-3332)."""
-        return all_(implies(s.late[a] & s.updates[a].is_empty(), s.shim[a] != Shim.RESERVING) for a in App)
+        @m.always
+        def only_placeholders_time_out() -> Expr:
+            """Soft: the placeholder timeout takes no real pod, neither allocated nor pending (Y23, Y24)."""
+            return all_(~s.real_timed_out[a] for a in App)
+
+    if s.scope.can_time_out:
+
+        @m.always
+        def reservation_ends_with_its_time() -> Expr:
+            """Once the timeout is heard of nothing is reserved any more, also after a restart (Y23, YUNIKORN-3332)."""
+            return all_(implies(s.late[a] & s.updates[a].is_empty(), s.shim[a] != Shim.RESERVING) for a in App)
 
     @m.always
     def no_reservation_beside_real_pods() -> Expr:

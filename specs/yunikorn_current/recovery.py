@@ -80,9 +80,10 @@ def recover(s: State, a: App, bound: Expr, lives: Expr, runs: Expr) -> None:
         if not kept:
             s.reals[a, n] += count_(s.placed[a, p, n] & (s.task[a, p] == Task.BOUND) for p in Member)
     for p in Member:
-        stays = s.task[a, p] == Task.BOUND
-        again = lives & reserves & ~stays
-        s.task[a, p] = ite(again, Task.PENDING, ite(stays, Task.BOUND, s.task[a, p]))
+        stays = (s.task[a, p] == Task.BOUND) & any_(s.placed[a, p, n] for n in Node)
+        # a pod of a node that is gone is gone, too
+        gone = ite(s.task[a, p] == Task.BOUND, Task.COMPLETED, s.task[a, p])
+        s.task[a, p] = ite(lives & reserves & ~stays, Task.PENDING, ite(stays, Task.BOUND, gone))
         s.placeholder[a, p] = ite(
             lives, ite(stays & kept, Placeholder.ALLOCATED, Placeholder.NONE), s.placeholder[a, p]
         )

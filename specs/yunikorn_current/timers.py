@@ -70,12 +70,10 @@ def _declare_placeholder_timeout(m: Machine, s: State) -> None:
         s.placeholder_timer[a] = Timer.OFF
         with when(~keeps):
             s.late[a] = True
-        if scope.repaired:
-            s.timed_out[a] += ite(keeps, 0, s.pending_placeholders(a))
-        else:
-            # whatever is pending is taken for a placeholder, and so is whatever is allocated
+        # whatever is pending is taken for a placeholder, and so is whatever is allocated
+        s.timed_out[a] += ite(keeps, 0, s.pending_placeholders(a) if scope.repaired else pending)
+        if scope.style is Style.HARD or not scope.repaired:
             s.real_timed_out[a] = s.real_timed_out[a] | (~keeps & ((s.real_asks[a] > 0) | (s.running_pods(a) > 0)))
-            s.timed_out[a] += ite(keeps, 0, pending)
             s.ended[a] += ite(keeps, 0, s.real_asks[a])
             s.real_asks[a] = ite(keeps, s.real_asks[a], 0)
         for p in Member:
