@@ -3,5 +3,6 @@
 from specs.yunikorn_current.mutants.life import LIFE
 from specs.yunikorn_current.mutants.nodes import NODES
 from specs.yunikorn_current.mutants.placeholders import PLACEHOLDERS
+from specs.yunikorn_current.mutants.tables import TABLES
 
-MUTANTS = (*LIFE, *PLACEHOLDERS, *NODES)
+MUTANTS = (*LIFE, *PLACEHOLDERS, *NODES, *TABLES)

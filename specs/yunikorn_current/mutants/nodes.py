@@ -110,10 +110,6 @@ NODES = (
         "real_pods_wait_for_the_gang",
         with_update("restart", "shim", lambda after: ite(after == Shim.RESERVING, Shim.RUNNING, after)),
         parameters=RESTART,
-        consequences=(
-            "running_application_has_its_gang",
-            "terminal_holds_nothing",
-        ),
     ),
     report(
         "1555",
@@ -128,7 +124,6 @@ NODES = (
             "every_application_can_end",
             "running_application_has_its_gang",
             "running_applications_are_counted",
-            "terminal_holds_nothing",
         ),
     ),
     report(
@@ -143,7 +138,6 @@ NODES = (
             "every_application_can_end",
             "no_reservation_beside_real_pods",
             "running_application_has_its_gang",
-            "terminal_holds_nothing",
             "values_in_range",
         ),
     ),

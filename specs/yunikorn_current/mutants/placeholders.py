@@ -201,6 +201,11 @@ PLACEHOLDERS = (
         "every_real_ask_is_served",
         counts_only_if("confirm_removal", "timed_out", lambda cell: cell("confirm") != Reason.PREEMPTED),
         parameters=PREEMPTION,
+        consequences=(
+            "deadlock_free",
+            "every_application_can_end",
+            "group_counters_add_up",
+        ),
     ),
     report(
         "1712",
