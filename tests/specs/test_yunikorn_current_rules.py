@@ -1,5 +1,5 @@
-"""Every rule of YuniKorn's design is in the README's table: with the actions and properties that follow it in the code of
-today, or left out and why. The table and the docstrings must cite each other."""
+"""Every rule of YuniKorn's design is in the README's table: with the actions and properties that follow it in the code
+of today, or left out and why. The table and the docstrings must cite each other."""
 
 from __future__ import annotations
 

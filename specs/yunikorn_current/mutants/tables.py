@@ -26,6 +26,7 @@ TABLES = (
         "a new application runs with its first ask",
         "new_is_left_as_published",
         with_update("ask_for_placeholders", "core", _instead(Core.ACCEPTED, Core.RUNNING)),
+        consequences=("running_applications_are_counted",),
     ),
     report(
         "",
@@ -33,6 +34,7 @@ TABLES = (
         "an application whose placeholders time out has completed",
         "accepted_is_left_as_published",
         with_update("placeholder_timeout", "core", _instead(Core.RESUMING, Core.EXPIRED)),
+        consequences=("terminal_holds_nothing",),
     ),
     report(
         "",
@@ -40,6 +42,7 @@ TABLES = (
         "an application completes with its last pod, without a while in which more may come",
         "running_is_left_as_published",
         with_update("finish_pod", "core", _instead(Core.COMPLETING, Core.COMPLETED)),
+        consequences=("terminal_holds_nothing",),
     ),
     report(
         "",
@@ -54,6 +57,7 @@ TABLES = (
         "an application runs when its placeholders are gone, before a pod of it does",
         "resuming_is_left_as_published",
         with_update("confirm_removal", "core", _instead(Core.ACCEPTED, Core.RUNNING)),
+        consequences=("running_applications_are_counted",),
     ),
     report(
         "",
@@ -69,6 +73,7 @@ TABLES = (
         "an accepted application runs before its gang is reserved",
         "shim_follows_its_table",
         with_update("accept_application", "shim", _instead(Shim.ACCEPTED, Shim.RUNNING)),
+        consequences=("real_pods_wait_for_the_gang",),
     ),
     report(
         "",
@@ -84,6 +89,7 @@ TABLES = (
         "oversized_gangs_are_rejected",
         with_update("reject_application", "core", lambda _: Core.ACCEPTED),
         parameters={"size": 5},
+        consequences=("deadlock_free",),
     ),
     report(
         "",
@@ -92,6 +98,13 @@ TABLES = (
         "completing_application_is_idle",
         with_update("finish_pod", "core", lambda _: Core.COMPLETING),
         parameters={"reals": 2, "repaired": True},
+        consequences=(
+            "deadlock_free",
+            "every_application_can_end",
+            "running_application_has_its_gang",
+            "running_applications_are_counted",
+            "terminal_holds_nothing",
+        ),
     ),
     report(
         "",
@@ -99,6 +112,10 @@ TABLES = (
         "the shim never submits a real pod",
         "every_real_pod_runs",
         disabled("ask_for_real_pod"),
+        consequences=(
+            "deadlock_free",
+            "every_application_can_end",
+        ),
     ),
     report(
         "",
@@ -106,5 +123,9 @@ TABLES = (
         "no real pod ever ends",
         "an_application_completes",
         disabled("finish_pod"),
+        consequences=(
+            "deadlock_free",
+            "every_application_can_end",
+        ),
     ),
 )
