@@ -88,8 +88,8 @@ def test_a_finding_is_found(name: str) -> None:
 # ---- life cycles
 
 PUBLISHED = Path(__file__).parent / "data" / "yunikorn_transitions.csv"
-"""The transitions of the state machines of yunikorn-core and yunikorn-k8shim (application_state.go, task_state.go), read
-off the code of summer 2026; what this spec leaves out has the reason."""
+"""The transitions of the state machines of yunikorn-core and yunikorn-k8shim (application_state.go, task_state.go), as
+the code of summer 2026 has them; what this spec leaves out has the reason."""
 CELLS = {"core.app": "core[app1]", "shim.app": "shim[app1]", "shim.task": "task[app1, member1]"}
 SCOPES = (
     "(default)",
