@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from model.language import Expr, Machine, among, count_, ite, require, when
 from specs.yunikorn_current.moves import (
-    after_ask,
     after_last_placeholder,
     by_complete,
     by_run,
+    ends_with_last_placeholder,
     forget,
+    idle_for_good,
     leave,
     move,
     use,
@@ -131,14 +132,20 @@ def replaced(s: State, a: App, p: Member, n: Node, *, completing_runs: bool = Tr
 
 def swap(s: State, a: App, p: Member, *, completing_runs: bool = True) -> None:
     """The placeholder goes, and the real pod that is parked behind it is allocated."""
-    last = s.allocated(a) == 1
-    removed = after_last_placeholder(s, a, last)
+    state, ends = s.core[a], ends_with_last_placeholder(s, a)
     # the last placeholder's allocation made the application run, so the first replacement does not
-    runs = (s.running_pods(a) > 0) | ((removed == Core.COMPLETING) & completing_runs)
+    active = s.running_pods(a) > 0
     if s.scope.repaired:
         # it may still be Accepted, where the reservation has lost a placeholder
-        runs = runs | (removed == Core.ACCEPTED)
-    move(s, a, ite(runs, by_run(removed), removed))
+        active = active | (state == Core.ACCEPTED)
+    # first the placeholder's removal may complete it, then the real pod may bring it back
+    back = Core.RUNNING if completing_runs else Core.COMPLETING
+    ended = ite(state == Core.COMPLETING, Core.COMPLETED, ite(state == Core.FAILING, Core.FAILED, back))
+    kept = ite((state == Core.COMPLETING) & completing_runs, Core.RUNNING, state)
+    runs = active & among(state, Core.ACCEPTED, Core.RESUMING)
+    event = ite(runs & ~ends, by_run(state), ite(ends & (state != Core.RESUMING), ended, kept))
+    resumed = ends & (state == Core.RESUMING)
+    move(s, a, ite(resumed, Core.ACCEPTED, event), Core.COMPLETED, Core.FAILED)
     forget(s, a, p)
     s.confirm[a, p] = Reason.NONE
     s.replaced[a] += 1
@@ -192,8 +199,7 @@ def declare_confirmations(m: Machine, s: State) -> None:
                 """The node of the real pod is gone, and the pod no longer parked: the placeholder is removed, if the
                 core gets over that nothing replaces it (YUNIKORN-3379)."""
                 require(handled(s, a, p, Reason.REPLACED), s.placed[a, p, n], ~s.has_link(a, p))
-                last = s.allocated(a) == 1
-                move(s, a, after_last_placeholder(s, a, last))
+                move(s, a, after_last_placeholder(s, a, ends_with_last_placeholder(s, a)), Core.COMPLETED, Core.FAILED)
                 forget(s, a, p)
                 s.confirm[a, p] = Reason.NONE
                 s.placed[a, p, n] = False
@@ -208,14 +214,15 @@ def declare_confirmations(m: Machine, s: State) -> None:
         """A placeholder that nothing replaces is gone. With the last one an application that fails has failed, one
         that resumes is Accepted, and one that is done completes (Y25, Y26)."""
         require(handled(s, a, p, Reason.TIMEOUT, Reason.PREEMPTED, Reason.STOPPED), s.placed[a, p, n])
-        last = s.allocated(a) == 1
-        new = after_last_placeholder(s, a, last)
-        # for all but a time-out the ask is removed, too, which may complete the application in turn
-        asked = after_ask(s, a, new, s.allocated(a) - 1)
-        state = ite(s.confirm[a, p] == Reason.TIMEOUT, new, asked)
-        move(s, a, state)
+        new = after_last_placeholder(s, a, ends_with_last_placeholder(s, a))
         if scope.adversary:
-            unpark(s, a, p, state == Core.FAILED)
+            # for all but a time-out the ask is removed, too, which may complete the application in turn
+            asked = (s.confirm[a, p] != Reason.TIMEOUT) & (s.allocated(a) == 1) & idle_for_good(s, a)
+            new = ite(asked & among(s.core[a], Core.ACCEPTED, Core.RUNNING, Core.RESUMING), Core.COMPLETING, new)
+        failed = (s.core[a] == Core.FAILING) & (s.allocated(a) == 1)
+        move(s, a, new, Core.COMPLETED, Core.FAILED)
+        if scope.adversary:
+            unpark(s, a, p, failed)
         forget(s, a, p)
         s.confirm[a, p] = Reason.NONE
         s.placed[a, p, n] = False

@@ -4,7 +4,14 @@ and the scheduler restarts. Each may happen a few times only."""
 from __future__ import annotations
 
 from model.language import Machine, among, count_, ite, require, when
-from specs.yunikorn_current.moves import after_last_placeholder, by_complete, by_run, forget, move
+from specs.yunikorn_current.moves import (
+    after_last_placeholder,
+    by_complete,
+    by_run,
+    ends_with_last_placeholder,
+    forget,
+    move,
+)
 from specs.yunikorn_current.recovery import declare_restart
 from specs.yunikorn_current.state import (
     App,
@@ -88,15 +95,14 @@ def _declare_node_removal(m: Machine, s: State) -> None:
         """A placeholder on the node is removed. A real pod parked behind it on this node is pending again; one on
         another node is allocated at once (YUNIKORN-854)."""
         require(s.leaving[n], s.placed[a, p, n])
-        last = s.allocated(a) == 1
         here = s.linked[a, p, n]
         elsewhere = s.has_link(a, p) & ~here
-        left = after_last_placeholder(s, a, last & ~here)
+        left = after_last_placeholder(s, a, ends_with_last_placeholder(s, a) & ~here)
         again = (s.running_pods(a) > 0) | (left == Core.COMPLETING)
         if scope.repaired:
             again = again | (left == Core.ACCEPTED)
         run = by_run(left)
-        move(s, a, ite(elsewhere & again, run, left))
+        move(s, a, ite(elsewhere & again, run, left), Core.COMPLETED, Core.FAILED)
         forget(s, a, p)
         s.placed[a, p, n] = False
         s.real_asks[a] += ite(here, 1, 0)

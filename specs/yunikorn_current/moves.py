@@ -38,23 +38,27 @@ def by_resume(state: Expr) -> Expr:
     return ite(among(state, Core.NEW, Core.ACCEPTED), Core.RESUMING, state)
 
 
-def move(s: State, a: App, new: Expr, *, allocates: Operand = False) -> None:
+def move(s: State, a: App, new: Expr, *tells: Core, allocates: Operand = False) -> None:
     """The application goes to state ``new``: the timer of Completing, running applications, and the shim is told.
 
-    ``allocates``: something was allocated to it. While it is still Accepted it counts as running for the limit.
+    ``tells``: states of which the shim is told. ``allocates``: something was allocated to it. While it is still
+    Accepted it counts as running for the limit.
     """
     old = s.core[a]
     s.completing_timer[a] = (new == Core.COMPLETING) & (s.completing_timer[a] | (old != Core.COMPLETING))
-    starts, stops = (old != Core.RUNNING) & (new == Core.RUNNING), (old == Core.RUNNING) & (new != Core.RUNNING)
-    # incRunningApps is guarded: it never counts more than the limit
-    most = s.scope.max_apps or s.scope.apps
-    s.running_apps.next += ite(starts & (s.running_apps < most), 1, 0) - ite(stops & (s.running_apps > 0), 1, 0)
     if s.scope.max_apps:
+        # incRunningApps is guarded: it never counts more than the limit
+        starts, stops = (old != Core.RUNNING) & (new == Core.RUNNING), (old == Core.RUNNING) & (new != Core.RUNNING)
+        s.running_apps.next += ite(starts & (s.running_apps < s.scope.max_apps), 1, 0) - ite(
+            stops & (s.running_apps > 0), 1, 0
+        )
         gone = among(new, Core.RUNNING, Core.COMPLETED, Core.FAILED)
         s.allocating[a] = ~gone & (s.allocating[a] | ((new == Core.ACCEPTED) & allocates))
-    for told in (Core.RESUMING, Core.FAILING, Core.FAILED, Core.COMPLETED):
-        with when((new == told) & (old != told)):
-            s.updates[a].send(state=told)
+    else:
+        s.running_apps.next += ite(new == Core.RUNNING, 1, 0) - ite(old == Core.RUNNING, 1, 0)
+    for state in tells:
+        with when((new == state) & (old != state)):
+            s.updates[a].send(state=state)
     s.core[a] = new
 
 
@@ -74,24 +78,27 @@ def leave(s: State, a: App, n: Node, units: int) -> None:
     s.due_queue[a] += units
 
 
-def after_last_placeholder(s: State, a: App, last: Expr) -> Expr:
-    """The state after a placeholder allocation is removed; it changes with the ``last`` one only."""
+def ends_with_last_placeholder(s: State, a: App) -> Expr:
+    """Whether a placeholder allocation is the last one, and its removal raises an event."""
     state = s.core[a]
     done = ((state == Core.COMPLETING) & ~s.completing_timer[a]) | s.idle(a)
     if s.scope.repaired:
         # a parked pod is neither pending nor allocated, and will run
         done = done & (s.parked(a) == 0)
-    ends = done | among(state, Core.FAILING, Core.RESUMING)
-    event = ite(state == Core.FAILING, by_fail(state), ite(state == Core.RESUMING, by_run(state), by_complete(state)))
-    return ite(last & ends, event, state)
+    return (s.allocated(a) == 1) & (done | among(state, Core.FAILING, Core.RESUMING))
 
 
-def after_ask(s: State, a: App, state: Expr, left: Expr) -> Expr:
-    """The state after an ask is removed: nothing pending, nothing allocated, no placeholder ``left`` completes it."""
-    done = s.idle(a) & (left == 0) & ~among(state, Core.FAILING, Core.COMPLETING)
-    if s.scope.repaired:
-        done = done & (s.parked(a) == 0)
-    return ite(done, by_complete(state), state)
+def after_last_placeholder(s: State, a: App, ends: Expr) -> Expr:
+    """The state after a placeholder allocation is removed; it changes only if that ``ends`` something."""
+    state = s.core[a]
+    failed_or_resumed = ite(state == Core.FAILING, Core.FAILED, Core.ACCEPTED)
+    event = ite(among(state, Core.FAILING, Core.RESUMING), failed_or_resumed, by_complete(state))
+    return ite(ends, event, state)
+
+
+def idle_for_good(s: State, a: App) -> Expr:
+    """Whether nothing is pending and no real pod is allocated; with the repairs, nor parked."""
+    return s.idle(a) & (s.parked(a) == 0) if s.scope.repaired else s.idle(a)
 
 
 def forget(s: State, a: App, p: Member) -> None:

@@ -66,7 +66,8 @@ def _declare_placeholder_timeout(m: Machine, s: State) -> None:
             keeps = keeps | (s.allocated(a) == 0) | (s.running_pods(a) > 0)
         pending = s.pending_placeholders(a) + s.real_asks[a]
         event = by_resume(state) if scope.style is Style.SOFT else by_fail(state)
-        move(s, a, ite(keeps, state, event))
+        tells = Core.RESUMING if scope.style is Style.SOFT else Core.FAILING
+        move(s, a, ite(keeps, state, event), tells)
         s.placeholder_timer[a] = Timer.OFF
         with when(~keeps):
             s.late[a] = True
