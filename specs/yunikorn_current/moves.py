@@ -55,7 +55,7 @@ def move(s: State, a: App, new: Expr, *tells: Core, allocates: Operand = False) 
         gone = among(new, Core.RUNNING, Core.COMPLETED, Core.FAILED)
         s.allocating[a] = ~gone & (s.allocating[a] | ((new == Core.ACCEPTED) & allocates))
     else:
-        s.running_apps.next += ite(new == Core.RUNNING, 1, 0) - ite(old == Core.RUNNING, 1, 0)
+        s.running_apps.next += ite(new == Core.RUNNING, 1, 0) - ite((old == Core.RUNNING) & (s.running_apps > 0), 1, 0)
     for state in tells:
         with when((new == state) & (old != state)):
             s.updates[a].send(state=state)

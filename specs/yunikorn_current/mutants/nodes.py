@@ -124,6 +124,7 @@ NODES = (
             "every_application_can_end",
             "running_application_has_its_gang",
             "running_applications_are_counted",
+            "values_in_range",
         ),
     ),
     report(

@@ -101,9 +101,11 @@ TABLES = (
         consequences=(
             "deadlock_free",
             "every_application_can_end",
+            "every_real_ask_is_served",
             "running_application_has_its_gang",
             "running_applications_are_counted",
             "terminal_holds_nothing",
+            "values_in_range",
         ),
     ),
     report(
