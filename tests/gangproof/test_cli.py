@@ -19,7 +19,7 @@ def test_list_names_every_shipped_spec(capsys: pytest.CaptureFixture[str]) -> No
     status, parsed, _ = answer(capsys, "list")
     assert status == 0
     names = {s["name"] for s in parsed["specs"]}
-    assert {"gang", "yunikorn", "autoscaled_gang"} <= names
+    assert {"gang", "yunikorn", "yunikorn_current", "autoscaled_gang"} <= names
     assert all(s["actions"] and s["properties"] and s["mutants"] for s in parsed["specs"])
 
 

@@ -269,7 +269,7 @@ def test_naming_a_spec_loads_no_engine_and_no_other_spec() -> None:
     script = (
         "import sys; from specs.loading import load_spec; load_spec('gang'); "
         "print([m for m in sys.modules if m.split('.')[0] in ('numba', 'llvmlite', 'z3', 'ortools', 'numpy')], "
-        "[m for m in ('specs.yunikorn', 'specs.autoscaled_gang') if m in sys.modules])"
+        "[m for m in ('specs.yunikorn', 'specs.yunikorn_current', 'specs.autoscaled_gang') if m in sys.modules])"
     )
     root = Path(__file__).resolve().parents[2]
     run = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=True)

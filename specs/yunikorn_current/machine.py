@@ -1,0 +1,108 @@
+"""YuniKorn gang scheduling as its code has it in 2026: core and shim, and the messages between them.
+
+README.md beside this file lists what is modelled, and what differs from the design of 2020/21 (the spec `yunikorn`).
+Rules Y1 to Y30 are those of the design document; YUNIKORN-1900 and the like are reports of the YuniKorn project.
+"""
+
+from __future__ import annotations
+
+from model.language import Machine
+from specs.yunikorn_current.core import declare_confirmations, declare_cycle, declare_expiry, declare_pods
+from specs.yunikorn_current.events import declare_events
+from specs.yunikorn_current.life_cycle import declare_life_cycles
+from specs.yunikorn_current.parameters import Recovery, Scope, Style, Timers
+from specs.yunikorn_current.properties import (
+    declare_admission,
+    declare_gangs,
+    declare_placeholders,
+    declare_progress,
+    declare_rejection,
+    declare_timeouts,
+    declare_usage,
+)
+from specs.yunikorn_current.shim import declare_messages, declare_reservation, declare_submission
+from specs.yunikorn_current.state import State
+from specs.yunikorn_current.timers import declare_timers
+
+
+def yunikorn_current(
+    apps: int = 1,
+    size: int = 2,
+    reals: int = 1,
+    placeholder: int = 1,
+    real: int = 1,
+    nodes: int = 2,
+    capacity: int = 2,
+    queues: int = 1,
+    quota: int = 4,
+    leaf_quota: int = 4,
+    max_apps: int = 0,
+    style: Style = Style.SOFT,
+    timers: Timers = Timers.SLOW,
+    split_timeout: bool = False,
+    reordered: bool = False,
+    duplicates: int = 0,
+    deletions: int = 0,
+    bind_failures: int = 0,
+    preemptions: int = 0,
+    node_removals: int = 0,
+    app_removals: int = 0,
+    restarts: int = 0,
+    recovery: Recovery = Recovery.KEPT,
+    repaired: bool = False,
+) -> Machine:
+    """YuniKorn's gang scheduling as its code has it: core and shim with messages between them, Soft and Hard timeouts.
+
+    ``size``: placeholders of each gang; ``reals``: real pods that come; ``placeholder`` and ``real``: units of one of
+    them. ``max_apps``: maxapplications, 0 for none. The parameters from ``duplicates`` to ``restarts`` say how often
+    the environment may do something. ValueError for sizes that make no sense.
+    """
+    scope = Scope(
+        apps,
+        size,
+        reals,
+        placeholder,
+        real,
+        nodes,
+        capacity,
+        queues,
+        quota,
+        leaf_quota,
+        max_apps,
+        style,
+        timers,
+        split_timeout,
+        reordered,
+        duplicates,
+        deletions,
+        bind_failures,
+        preemptions,
+        node_removals,
+        app_removals,
+        restarts,
+        recovery,
+        repaired,
+    )
+    m = Machine("yunikorn_current", doc="YuniKorn gang scheduling, as its code has it in 2026")
+    s = State(m, scope)
+    m.attach(s)
+    declare_submission(m, s)
+    declare_expiry(m, s)
+    if not scope.oversized:
+        declare_reservation(m, s)
+        declare_cycle(m, s)
+        declare_confirmations(m, s)
+        declare_messages(m, s)
+        declare_timers(m, s)
+        declare_events(m, s)
+        declare_pods(m, s)
+        declare_usage(m, s)
+        declare_placeholders(m, s)
+        declare_gangs(m, s)
+        declare_timeouts(m, s)
+        declare_progress(m, s)
+    declare_life_cycles(m, s)
+    declare_admission(m, s)
+    if scope.oversized:
+        declare_rejection(m, s)
+    return m

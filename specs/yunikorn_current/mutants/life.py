@@ -1,0 +1,175 @@
+"""Reports on the life of an application: when it runs, completes, resumes and fails."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from model.language import Machine, ite, require
+from model.language.mutation import disabled, rewritten, with_action, with_update, without_guard, without_update
+from specs.yunikorn_current.core import replaced
+from specs.yunikorn_current.moves import by_complete, move
+from specs.yunikorn_current.mutants.edits import keeps_state, report
+from specs.yunikorn_current.parameters import Style, Timers
+from specs.yunikorn_current.state import App, Core, Member, Node, Queue, State
+
+ONE: Final = {"size": 1}
+HARD: Final = {"style": Style.HARD}
+
+
+def _no_way_back(m: Machine) -> Any:
+    s = m.attached(State)
+
+    def confirm_on_same_node(a: App, p: Member, n: Node) -> None:
+        replaced(s, a, p, n, completing_runs=False)
+
+    return confirm_on_same_node
+
+
+def _second_event(m: Machine) -> Any:
+    s = m.attached(State)
+
+    def complete_again(a: App) -> None:
+        """The release of an ask completes an application that is completing."""
+        require(s.core[a] == Core.COMPLETING, s.idle(a), s.quiet())
+        move(s, a, by_complete(s.core[a]))
+
+    return complete_again
+
+
+def _late_queue(m: Machine) -> Any:
+    s = m.attached(State)
+
+    def queue_step(a: App) -> None:
+        require(s.due_queue[a] > 0, s.no_node_due())
+        for q in Queue:
+            s.leaf_used[q] -= ite(s.in_leaf(a, q) & ~s.over(a), s.due_queue[a], 0)
+        s.parent_used.next -= ite(s.over(a), 0, s.due_queue[a])
+        s.due_queue[a] = 0
+
+    return queue_step
+
+
+LIFE = (
+    report(
+        "1900",
+        "orphan_of_a_gang_of_one",
+        "the removal of its placeholder makes a gang of one Completing, and the real pod does not bring it back",
+        "running_application_has_its_gang",
+        rewritten("confirm_on_same_node", _no_way_back, "a replacement does not bring back what is Completing"),
+        parameters=ONE,
+        consequences=(
+            "completing_application_is_idle",
+            "terminal_holds_nothing",
+        ),
+    ),
+    report(
+        "574",
+        "completes_with_placeholders",
+        "the end of an application does not wait for the shim to confirm that its placeholders are gone",
+        "terminal_holds_nothing",
+        with_update("completing_timeout", "core", lambda _: Core.COMPLETED),
+    ),
+    report(
+        "724",
+        "completes_twice",
+        "a second complete event, of an ask's release, ends a completing application before the confirmations",
+        "terminal_holds_nothing",
+        with_action("completing_timeout", _second_event, "a completing application is completed by a second event"),
+    ),
+    report(
+        "582",
+        "resumes_for_ever",
+        "no transition leads from Resuming back to Accepted once the last placeholder is gone",
+        "every_application_can_end",
+        keeps_state("confirm_removal", Core.RESUMING),
+        keeps_state("allocate_real", Core.RESUMING),
+        consequences=(
+            "deadlock_free",
+            "running_application_has_its_gang",
+        ),
+    ),
+    report(
+        "577",
+        "fails_with_asks",
+        "pending placeholder asks are kept at the timeout, and scheduled while the application fails",
+        "failing_application_asks_for_nothing",
+        without_update("placeholder_timeout", "placeholder"),
+        parameters=HARD,
+        consequences=(
+            "group_counters_add_up",
+            "terminal_holds_nothing",
+        ),
+    ),
+    report(
+        "1205",
+        "completes_beside_placeholders",
+        "the removal of the last pending ask completes the application though placeholders of it are allocated",
+        "accepted_application_keeps_its_placeholders",
+        with_update("confirm_ask_removal", "core", lambda _: Core.COMPLETING),
+        parameters={"deletions": 1, "repaired": True},
+        consequences=(
+            "completing_application_is_idle",
+            "deadlock_free",
+            "every_application_can_end",
+        ),
+    ),
+    report(
+        "1337",
+        "accepted_for_ever",
+        "the removal of the last placeholder raises no event, so an application that lost its pods stays Accepted",
+        "every_application_can_end",
+        keeps_state("confirm_removal", Core.ACCEPTED),
+        keeps_state("confirm_ask_removal", Core.ACCEPTED),
+        parameters={"size": 1, "deletions": 1, "repaired": True},
+        consequences=("deadlock_free",),
+    ),
+    report(
+        "1919",
+        "running_apps_only_grow",
+        "a direct move from Running to Completing does not count the application out of its queue",
+        "running_applications_are_counted",
+        without_update("finish_pod", "running_apps"),
+    ),
+    report(
+        "1993",
+        "queue_looked_up_too_late",
+        "a removal asks the application for its queue in its last step, when it may have completed and left it",
+        "queue_usage_is_what_its_applications_hold",
+        rewritten("queue_step", _late_queue, "the queue of an application that is over is not told of a removal"),
+        parameters={"timers": Timers.FREE},
+    ),
+    report(
+        "567",
+        "queue_keeps_placeholders",
+        "the removal of an application takes its real pods from the queue and not its placeholders",
+        "queue_usage_is_what_its_applications_hold",
+        without_update("remove_application", "leaf_used"),
+        without_update("remove_application", "parent_used"),
+        parameters={"app_removals": 1},
+    ),
+    report(
+        "521",
+        "placeholders_outlive_the_job",
+        "placeholder pods have no owner, so nothing deletes them with the job",
+        "killed_application_has_no_pods",
+        without_update("remove_application", "task"),
+        parameters={"app_removals": 1},
+    ),
+    report(
+        "1704",
+        "rejected_for_ever",
+        "the shim's table has no edge for a rejected application to fail",
+        "rejected_application_fails",
+        disabled("fail_rejected_application"),
+        parameters={"size": 5},
+    ),
+    report(
+        "1986",
+        "runs_over_the_limit",
+        "one path of the scheduling cycle does not ask whether the application may run",
+        "running_applications_within_limit",
+        without_guard("allocate_placeholder", "<= 1)"),
+        parameters={"apps": 2, "size": 1, "max_apps": 1, "timers": Timers.OFF},
+        consequences=("running_applications_are_counted",),
+    ),
+)

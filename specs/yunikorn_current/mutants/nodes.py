@@ -1,0 +1,153 @@
+"""Reports on nodes that go, on quotas and users, and on restarts."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from model.language import Machine, ite, require
+from model.language.mutation import rewritten, with_update, without_guard, without_update
+from specs.yunikorn_current.mutants.edits import counts_only_if, report
+from specs.yunikorn_current.parameters import Recovery, Style, Timers
+from specs.yunikorn_current.state import Core, Node, Shim, State
+
+NODE: Final = {"node_removals": 1, "repaired": True}
+RESTART: Final = {"restarts": 1, "repaired": True, "style": Style.HARD}
+
+
+def _root_first(m: Machine) -> Any:
+    s = m.attached(State)
+
+    def remove_node(n: Node) -> None:
+        require(s.node_removals > 0, s.serves(n), ~s.removing())
+        s.node_removals.next -= 1
+        s.leaving[n] = True
+        s.total.next -= s.scope.capacity
+
+    return remove_node
+
+
+NODES = (
+    report(
+        "854",
+        "replacement_forgotten",
+        "the removal of a node drops a placeholder, and forgets the real pod that is parked behind it",
+        "real_pods_are_counted_once",
+        without_update("remove_placeholder_of_node", "real_asks"),
+        parameters=NODE,
+        consequences=(
+            "deadlock_free",
+            "every_application_can_end",
+        ),
+    ),
+    report(
+        "854",
+        "parked_pod_forgotten",
+        "the removal of a node does not look for real pods that are parked on it, their placeholder elsewhere",
+        "node_usage_is_what_is_on_it",
+        without_update("unpark_real_pod_of_node", "node_used"),
+        parameters=NODE,
+    ),
+    report(
+        "2171",
+        "root_shrinks_first",
+        "the maximum of the root queue is lowered before the allocations of the node are removed",
+        "quota_on_every_level",
+        rewritten("remove_node", _root_first, "the root's maximum shrinks when the removal begins"),
+        without_update("node_removed", "total"),
+        parameters={**NODE, "capacity": 1},
+    ),
+    report(
+        "3380",
+        "user_usage_leaks",
+        "the removal of all allocations skips the user's usage if something is pending, and clears the application's",
+        "user_usage_is_what_applications_hold",
+        counts_only_if("remove_application", "user_used", lambda cell: cell("real_asks") == 0),
+        parameters={"app_removals": 1, "reals": 2, "repaired": True},
+    ),
+    report(
+        "2562",
+        "no_counters_after_restart",
+        "recovered placeholders are not counted in their task group",
+        "group_counters_add_up",
+        counts_only_if("restart", "count", lambda _: False),
+        parameters=RESTART,
+    ),
+    report(
+        "3332",
+        "reserves_when_time_is_up",
+        "after a restart placeholders are created although their time is up, and time out at once",
+        "reservation_ends_with_its_time",
+        with_update("restart", "shim", lambda after: ite(after == Shim.RUNNING, Shim.RESERVING, after)),
+        # Soft: an application whose time is up goes on. One that has nothing left then stays Accepted, without a fault.
+        parameters={"restarts": 1, "repaired": True},
+        consequences=(
+            "deadlock_free",
+            "every_application_can_end",
+            "no_reservation_beside_real_pods",
+        ),
+    ),
+    report(
+        "686",
+        "reserves_again",
+        "after a restart placeholders are created for an application whose real pods run",
+        "no_reservation_beside_real_pods",
+        with_update("restart", "shim", lambda after: ite(after == Shim.RUNNING, Shim.RESERVING, after)),
+        parameters=RESTART,
+    ),
+    report(
+        "1161",
+        "no_timer_after_restart",
+        "the timeout of the placeholders is not passed on at recovery, so a gang in part waits for ever",
+        "every_application_can_end",
+        counts_only_if("restart", "placeholder_timer", lambda _: False),
+        parameters={"restarts": 1, "repaired": True, "style": Style.HARD, "nodes": 1, "capacity": 1},
+        consequences=("deadlock_free",),
+    ),
+    report(
+        "1197",
+        "replaced_during_recovery",
+        "real pods are submitted before all placeholders are recovered",
+        "real_pods_wait_for_the_gang",
+        with_update("restart", "shim", lambda after: ite(after == Shim.RESERVING, Shim.RUNNING, after)),
+        parameters=RESTART,
+    ),
+    report(
+        "1555",
+        "terminated_pods_recovered",
+        "pods that have ended are recovered, and bring their application back",
+        "ends_are_final",
+        with_update("restart", "core", lambda _: Core.ACCEPTED),
+        parameters=RESTART,
+        consequences=(
+            "accepted_application_keeps_its_placeholders",
+            "deadlock_free",
+            "every_application_can_end",
+            "running_application_has_its_gang",
+            "running_applications_are_counted",
+            "values_in_range",
+        ),
+    ),
+    report(
+        "",
+        "gang_fields_lost",
+        "Y29: the placeholder flag is lost at recovery, so a placeholder counts as a real pod",
+        "real_pods_are_counted_once",
+        changed={"recovery": Recovery.LOST},
+        parameters=RESTART,
+        consequences=(
+            "accepted_application_keeps_its_placeholders",
+            "every_application_can_end",
+            "no_reservation_beside_real_pods",
+            "running_application_has_its_gang",
+            "values_in_range",
+        ),
+    ),
+    report(
+        "",
+        "no_quota",
+        "the head room of a queue is not looked at when a placeholder is allocated",
+        "quota_on_every_level",
+        without_guard("allocate_placeholder", "leaf_used"),
+        parameters={"apps": 2, "leaf_quota": 2, "timers": Timers.OFF},
+    ),
+)

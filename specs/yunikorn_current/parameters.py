@@ -1,0 +1,118 @@
+"""The parameters of the yunikorn_current spec, and what sizes make sense together."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from specs.parameters import check_size
+
+MOST_APPS = 4
+MOST_SIZE = 6
+MOST_NODES = 4
+
+
+class Style(enum.Enum):
+    """gangSchedulingStyle: what a placeholder timeout does to an application that is still Accepted."""
+
+    SOFT = "soft"
+    """It resumes: its placeholders are released, its pods are scheduled like any other."""
+    HARD = "hard"
+    """It fails."""
+
+
+class Timers(enum.Enum):
+    """When timers may fire."""
+
+    OFF = "off"
+    """The placeholder timer never does; that of Completing applications does while no message is on its way."""
+    SLOW = "slow"
+    """Only while no message is on its way: timers run for minutes, messages for milliseconds."""
+    FREE = "free"
+    """At any time."""
+
+
+class Recovery(enum.Enum):
+    """What a recovered allocation still tells of its gang."""
+
+    KEPT = "kept"
+    """The placeholder flag and the name of its task group."""
+    LOST = "lost"
+    """Nothing: a placeholder looks like any pod."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Checked parameters; units are of one resource."""
+
+    apps: int
+    size: int
+    reals: int
+    placeholder: int
+    real: int
+    nodes: int
+    capacity: int
+    queues: int
+    quota: int
+    leaf_quota: int
+    max_apps: int
+    style: Style
+    timers: Timers
+    split_timeout: bool
+    reordered: bool
+    duplicates: int
+    deletions: int
+    bind_failures: int
+    preemptions: int
+    node_removals: int
+    app_removals: int
+    restarts: int
+    recovery: Recovery
+    repaired: bool
+
+    def __post_init__(self) -> None:
+        check_size("apps", self.apps, most=MOST_APPS)
+        check_size("size", self.size, most=MOST_SIZE)
+        check_size("reals", self.reals, most=MOST_SIZE)
+        check_size("nodes", self.nodes, most=MOST_NODES)
+        check_size("queues", self.queues, most=2)
+        for name in ("placeholder", "real", "capacity", "quota", "leaf_quota"):
+            check_size(name, getattr(self, name))
+        check_size("max_apps", self.max_apps, least=0)
+        for name in (
+            "duplicates",
+            "deletions",
+            "bind_failures",
+            "preemptions",
+            "node_removals",
+            "app_removals",
+            "restarts",
+        ):
+            check_size(name, getattr(self, name), least=0, most=2)
+        if self.leaf_quota > self.quota:
+            raise ValueError(f"leaf_quota is at most quota, which is {self.quota}; found {self.leaf_quota}")
+
+    @property
+    def oversized(self) -> bool:
+        """Whether a placeholderAsk is larger than a quota on its path, so that every application is rejected."""
+        return self.size * self.placeholder > self.leaf_quota
+
+    @property
+    def can_time_out(self) -> bool:
+        """Whether the placeholder timer may fire for an application that is still Accepted."""
+        return self.timers is not Timers.OFF and (self.size > 1 or self.adversary)
+
+    @property
+    def some_pod_has_no_placeholder(self) -> bool:
+        """Whether a real pod may have to be scheduled like any other."""
+        return self.real > self.placeholder or self.reals > self.size or self.timers is not Timers.OFF or self.adversary
+
+    @property
+    def most_units(self) -> int:
+        """A bound of what all applications together can hold, with real pods parked on other nodes."""
+        return self.apps * (self.size * self.placeholder + self.reals * self.real)
+
+    @property
+    def adversary(self) -> bool:
+        """Whether anything but the scheduler takes pods or nodes away."""
+        return bool(self.deletions or self.bind_failures or self.preemptions or self.node_removals or self.restarts)

@@ -1,0 +1,173 @@
+"""The yunikorn_current spec: what it shows in which scope, its life cycles beside the published ones, and the findings:
+what the code of today does that a property forbids."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import specs.yunikorn_current
+from model.explore import explore
+from model.export.graph import merged_graphs
+from model.query import read_query
+from model.verdict import Outcome, Verdict
+from specs.loading import SpecLoadError, load_spec
+from specs.registry import mutants
+
+HERE = Path(specs.yunikorn_current.__file__).parent
+README = (HERE / "README.md").read_text(encoding="utf-8")
+ROW = re.compile(
+    r"^\| (?P<parameters>\(default\)|[a-z_]+=\S+(?: [a-z_]+=\S+)*) \| (?P<states>[\d,]+) \| (?P<transitions>[\d,]+) "
+    r"\| (?P<depth>\d+) \| (?P<answer>holds|violated: .+) \|$",
+    re.MULTILINE,
+)
+ROWS = {row["parameters"]: row for row in ROW.finditer(README)}
+FINDING = re.compile(
+    r"^Shown by `gangproof check yunikorn_current (.+) --property (\w+)`: `\w+` is violated after (\d+)"
+)
+FINDINGS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((HERE / "findings").glob("*.md"))}
+
+
+@cache
+def checked(parameters: str) -> Verdict:
+    return explore(load_spec("yunikorn_current", [] if parameters == "(default)" else parameters.split()))
+
+
+def violated(verdict: Verdict) -> str:
+    words = (f"{p.name} {len(p.trace or ())}" for p in verdict.properties if p.outcome is Outcome.VIOLATED)
+    told = ", ".join(words)
+    return f"violated: {told}" if told else verdict.outcome.value
+
+
+# ---- what it shows
+
+
+def test_the_table_is_read() -> None:
+    assert len(ROWS) > 25
+    assert ROWS["(default)"]["answer"] == "holds"
+
+
+@pytest.mark.parametrize("parameters", ROWS)
+def test_the_table_tells_what_is_found(parameters: str) -> None:
+    verdict = checked(parameters)
+    c, row = verdict.coverage, ROWS[parameters]
+    found = [f"{c.distinct_states:,}", f"{c.transitions:,}", str(c.depth), violated(verdict)]
+    assert found == [row[name] for name in ("states", "transitions", "depth", "answer")]
+    assert verdict.never_fired == ()
+
+
+def test_everything_that_is_not_repaired_is_a_finding() -> None:
+    """Where events that take something away are allowed, repairs are what makes the spec hold."""
+    rows = {parameters: row["answer"] for parameters, row in ROWS.items()}
+    for parameters in ("deletions=1", "preemptions=1", "node_removals=1", "reals=2"):
+        assert rows[parameters].startswith("violated")
+        assert rows[parameters + " repaired=true"] == "holds"
+
+
+# ---- findings
+
+
+@pytest.mark.parametrize("name", FINDINGS)
+def test_a_finding_is_found(name: str) -> None:
+    told = FINDING.search(FINDINGS[name].split("\n", 2)[2])
+    assert told is not None
+    verdict = checked(told[1])
+    trace = verdict[told[2]].trace
+    assert verdict[told[2]].outcome is Outcome.VIOLATED
+    assert trace is not None
+    assert len(trace) == int(told[3])
+    assert f"findings/{name}.md" in README
+    assert re.search(r"^Confirmed: (yes|no)\b", FINDINGS[name], re.MULTILINE)
+
+
+# ---- life cycles
+
+PUBLISHED = Path(__file__).parent / "data" / "yunikorn_transitions.csv"
+"""The transitions of the state machines of yunikorn-core and yunikorn-k8shim (application_state.go, task_state.go), as
+the code of summer 2026 has them; what this spec leaves out has the reason."""
+CELLS = {"core.app": "core[app1]", "shim.app": "shim[app1]", "shim.task": "task[app1, member1]"}
+SCOPES = (
+    "(default)",
+    "style=hard",
+    "size=5",
+    "deletions=2 reals=2",
+    "preemptions=1 style=hard",
+    "node_removals=1 size=1",
+    "app_removals=1",
+    "bind_failures=1",
+)
+
+
+def published() -> dict[str, dict[tuple[str, str], str]]:
+    """For each state machine its transitions, and why one is left out."""
+    found: dict[str, dict[tuple[str, str], str]] = defaultdict(dict)
+    with PUBLISHED.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            found[row["machine"]][row["from"], row["to"]] = row["left out"]
+    return found
+
+
+@cache
+def shown() -> dict[str, set[tuple[str, str]]]:
+    """For each state machine the transitions that some scope shows."""
+    found: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    for scope in SCOPES:
+        machine = load_spec("yunikorn_current", [] if scope == "(default)" else scope.split())
+        graphs = merged_graphs(machine, [[read_query(machine, cell)] for cell in CELLS.values()])
+        for name, graph in zip(CELLS, graphs, strict=True):
+            for edge in graph.edges:
+                pair = (str(graph.nodes[edge.source].values[0]), str(graph.nodes[edge.target].values[0]))
+                if pair[0] != pair[1]:
+                    found[name].add(pair)
+    return found
+
+
+# Two events in one step: the last placeholder goes, and with it an ask.
+AT_ONCE = {("core.app", ("RESUMING", "COMPLETING"))}
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_every_transition_is_published(name: str) -> None:
+    unknown = {pair for pair in shown()[name] - published()[name].keys() if (name, pair) not in AT_ONCE}
+    assert unknown == set()
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_every_published_transition_is_shown_or_left_out_for_a_reason(name: str) -> None:
+    for pair, reason in published()[name].items():
+        assert (pair in shown()[name]) == (reason == ""), pair
+
+
+# ---- the museum
+
+
+def test_the_museum_has_its_reports() -> None:
+    reports = {m.report for m in mutants("yunikorn_current") if m.report}
+    assert len(reports) >= 25
+    assert all(re.fullmatch(r"YUNIKORN-\d+", report) for report in reports)
+    assert all(m.lines <= 10 for m in mutants("yunikorn_current"))
+    listed = set(re.findall(r"^\| (YUNIKORN-\d+) \|", README, re.MULTILINE))
+    assert reports <= listed
+
+
+# ---- parameters
+
+
+@pytest.mark.parametrize(
+    ("assignments", "message"),
+    [
+        (["apps=0"], "yunikorn_current: apps is an integer from 1 to 4, found 0"),
+        (["queues=3"], "yunikorn_current: queues is an integer from 1 to 2, found 3"),
+        (["leaf_quota=5"], "leaf_quota is at most quota, which is 4; found 5"),
+        (["restarts=3"], "restarts is an integer from 0 to 2, found 3"),
+        (["style=firm"], "yunikorn_current: style: expected soft|hard, found 'firm'"),
+    ],
+)
+def test_a_bad_parameter_is_told(assignments: list[str], message: str) -> None:
+    with pytest.raises(SpecLoadError, match=re.escape(message)):
+        load_spec("yunikorn_current", assignments)
