@@ -59,8 +59,16 @@ class GenericMutant:
 
 
 def generic_mutants(machine: Machine) -> tuple[GenericMutant, ...]:
-    """All of them, action by action."""
-    return tuple(mutant for action in machine.actions for mutant in _of(action))
+    """All of them, action by action.
+
+    Where an expression occurs again and again, as what a helper returns does, only the first place is changed: the
+    others would be told in the same words.
+    """
+    found: dict[str, GenericMutant] = {}
+    for action in machine.actions:
+        for mutant in _of(action):
+            found.setdefault(mutant.edit.what, mutant)
+    return tuple(found.values())
 
 
 def paired_guards(machine: Machine) -> tuple[GenericMutant, ...]:

@@ -110,7 +110,7 @@ _REPORTS = (
         "every_submitted_job_ends",
         volcano,
         parameters={"size": 4, "capacity": 3},
-        consequences=("all_jobs_can_end",),
+        consequences=("a_job_gets_ready", "all_jobs_can_end"),
         report="volcano#4867",
         changed={"minimum": 4},
     ),
