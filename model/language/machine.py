@@ -243,8 +243,7 @@ class Machine(DataDeclarations):
         self._check_new_action(name, at)
         parameters = checks.parameters(self, function, sys._getframe(1), at)
         check_code(function, checks.handles(self, sys._getframe(1)))
-        action = self._add_action(name, parameters, declared, at)
-        body.__gangproof_action__ = action  # type: ignore[attr-defined]
+        body.__gangproof_action__ = self._add_action(name, parameters, declared, at)  # type: ignore[attr-defined]
         for other in beside(self, name):
             self.action(other)
         return body
@@ -267,6 +266,7 @@ class Machine(DataDeclarations):
         action = edited(Action(name, doc, parameters, choices, tuple(recorded.guards), tuple(recorded.updates), at))
         checks.check_action(self, action)
         self.actions.append(action)
+        body.__gangproof_action__ = action  # type: ignore[attr-defined]
         return action
 
     def _property(self, kind: PropertyKind, body: Callable[[], Any], into: list[Property]) -> None:

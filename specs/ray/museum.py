@@ -238,7 +238,12 @@ _LAUNCHES = (
         "pending_jobs_run",
         rewritten("launch", _scales_with_running, "launch is limited by the running nodes, without a floor of one"),
         parameters=_CALM,
-        consequences=("everything_can_end",),
+        consequences=(
+            "everything_can_end",
+            "a_drain_finds_a_job",
+            "a_launch_is_tried_again",
+            "the_maximum_runs",
+        ),
     ),
     _report(
         "kuberay#4226",
@@ -287,6 +292,7 @@ _SCALING = (
         "terminated_instances_are_idle",
         rewritten("terminate_idle", _terminates_what_is_idle, "terminate_idle terminates at once"),
         parameters=_CALM,
+        consequences=("a_drain_finds_a_job",),
     ),
     _report(
         "ray#36926",

@@ -192,6 +192,7 @@ PLACEHOLDERS = (
         consequences=(
             "deadlock_free",
             "every_application_can_end",
+            "every_real_pod_runs",
         ),
     ),
     report(
