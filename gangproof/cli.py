@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import errno
 import importlib
+import io
 import os
 import signal
 import sys
@@ -67,6 +68,10 @@ def main(arguments: list[str] | None = None) -> None:
         if getattr(sys, name) is None:  # closed by the caller: what is said is lost, the exit status is not
             os.dup2(os.open(os.devnull, os.O_WRONLY), number)
             setattr(sys, name, open(number, "w", closefd=False))  # noqa: SIM115 - lives as long as the process
+    if not isinstance(sys.stdout.buffer, io.BufferedIOBase):
+        # PYTHONUNBUFFERED: what a raw file takes of a write only in part would be lost without a word
+        encoding, errors = sys.stdout.encoding, sys.stdout.errors
+        sys.stdout = open(1, "w", encoding=encoding, errors=errors, closefd=False)  # noqa: SIM115 - as above
     if hasattr(signal, "SIGPIPE"):
         # like other filters: when the reader of our output is gone (head, less), end by the signal; its status 141 is
         # none of ours, while an exception in the middle of printing would take the verdict's status away

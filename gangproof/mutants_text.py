@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gangproof.output import paragraph, table
-from gangproof.verdict_text import typed
-from model.explore import explore
+from gangproof.verdict_text import trace_text, typed
 from specs.mutant import Mutant
 from specs.parameters import shown
 from specs.trials import Fate, Trial
@@ -38,24 +37,21 @@ def _summary(trials: Sequence[Trial]) -> str:
 def _breaks(trial: Trial) -> str:
     if trial.fate is not Fate.CAUGHT:
         return f"{trial.fate.value.upper()}: {trial.because}"
-    return f"{trial.violated} ({trial.report})" if trial.report else trial.violated
+    return f"{trial.told.name} ({trial.report})" if trial.report else trial.told.name
 
 
 def trial_text(mutant: Mutant, trial: Trial) -> str:
     """One mutant: where it comes from, what it changes, and the run that shows it."""
-    from gangproof.verdict_text import trace_text
-
-    machine = mutant.make()
-    told = explore(machine)[mutant.violated]
     scope = " ".join(f"{k}={typed(shown(v))}" for k, v in mutant.parameters.items())
     lines = [
         paragraph(f"{trial.spec} {scope}".strip(), indent="  "),
         paragraph(f"{trial.report + ': ' if trial.report else ''}{trial.source}", indent="  "),
         paragraph(f"fault: {trial.what}", indent="  "),
-        paragraph(f"{trial.fate.value}: {_breaks(trial)}, {told.how}", indent="  "),
+        paragraph(f"{trial.fate.value}: {trial.told.name}, {trial.told.how}", indent="  "),
     ]
+    lines += [paragraph(f"{trial.because}.", indent="  ")] if trial.because else []
     lines += [paragraph(f"It also breaks {', '.join(trial.also)}.", indent="  ")] if trial.also else []
-    return "\n".join([*lines, "", *trace_text(machine, told)] if told.trace is not None else lines)
+    return "\n".join([*lines, "", *trace_text(mutant.make(), trial.told)] if trial.told.trace is not None else lines)
 
 
 def listed_text(pairs: Sequence[tuple[str, Mutant]]) -> str:

@@ -54,7 +54,9 @@ def headline(verdict: Verdict) -> str:
     """The outcome with its reason, what was covered, and what it cost."""
     c = verdict.coverage
     up_to = f" up to symmetry of {c.symmetry}" if c.symmetry else ""
-    covered = f"{c.distinct_states:,} distinct states{up_to}, {c.transitions:,} transitions, depth {c.depth}"
+    states = "1 distinct state" if c.distinct_states == 1 else f"{c.distinct_states:,} distinct states"
+    transitions = "1 transition" if c.transitions == 1 else f"{c.transitions:,} transitions"
+    covered = f"{states}{up_to}, {transitions}, depth {c.depth}"
     cost = f"{c.seconds:.2f} s, compiled in {c.compile_seconds:.2f} s"
     if c.distinct_states >= WORTH_BYTES:
         cost += f", {c.bytes_per_state:.0f} bytes a state"

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import enum
 import multiprocessing
+import os
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -16,10 +18,11 @@ from typing import Any
 
 from model.explore import explore
 from model.language import PropertyKind
-from model.trace import Trace
-from model.verdict import Outcome, Verdict
+from model.verdict import Outcome, PropertyVerdict, Verdict
 from specs.mutant import Mutant
 from specs.registry import mutants
+
+_WATCH_SECONDS = 0.5
 
 
 class Fate(enum.Enum):
@@ -32,10 +35,10 @@ class Fate(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One mutant and what the explorer found. ``trace`` is the shortest; what is never reached has none.
+    """One mutant and what the explorer found of the named property: ``told``, with the fault, and its trace, if any.
 
-    ``verdict`` is that of the named property with the fault, ``also`` what breaks besides it; ``because`` says why the
-    mutant is not caught. ``states`` and ``seconds`` are of the faulty spec, all in.
+    ``also`` are properties that break besides it; ``because`` says why the mutant is not caught. ``states`` and
+    ``seconds`` are of the faulty spec, all in.
     """
 
     spec: str
@@ -44,19 +47,17 @@ class Trial:
     source: str
     what: str
     lines: int
-    violated: str
+    told: PropertyVerdict
     also: tuple[str, ...]
-    verdict: Outcome
     fate: Fate
     because: str
-    trace: Trace | None
     states: int
     seconds: float
 
     @property
     def steps(self) -> int | None:
-        """Length of the trace."""
-        return None if self.trace is None else len(self.trace)
+        """Length of the shortest trace; none where the property has none, as what is never reached."""
+        return None if self.told.trace is None else len(self.told.trace)
 
     def to_json(self) -> dict[str, Any]:
         """An entry of ``gangproof mutants --json``."""
@@ -67,9 +68,9 @@ class Trial:
             "source": self.source,
             "what": self.what,
             "lines": self.lines,
-            "property": self.violated,
+            "property": self.told.name,
             "also": list(self.also),
-            "verdict": self.verdict.value,
+            "verdict": self.told.outcome.value,
             "fate": self.fate.value,
             "because": self.because or None,
             "trace_length": self.steps,
@@ -78,7 +79,29 @@ class Trial:
         }
 
 
-def broken(verdict: Verdict) -> set[str]:
+def tried(spec: str, mutant: Mutant, base: Verdict, time_limit: float | None = None, threads: int = 1) -> Trial:
+    """``mutant`` of ``spec``, explored; ``base`` is the verdict on the spec without its fault."""
+    before = time.perf_counter()
+    verdict = explore(mutant.make(), time_limit=time_limit, threads=threads)
+    seconds = time.perf_counter() - before
+    fate, because = _judged(mutant, base, verdict)
+    return Trial(
+        spec,
+        mutant.name,
+        mutant.report,
+        mutant.source,
+        mutant.what,
+        mutant.lines,
+        verdict[mutant.violated],
+        tuple(sorted(_broken(verdict) - _broken(base) - _undecided(base) - {mutant.violated})),
+        fate,
+        because,
+        verdict.coverage.distinct_states,
+        seconds,
+    )
+
+
+def _broken(verdict: Verdict) -> set[str]:
     """The properties that do not hold: violated, or, for a `sometimes`, never reached."""
     sometimes = PropertyKind.SOMETIMES.value
     return {
@@ -88,48 +111,40 @@ def broken(verdict: Verdict) -> set[str]:
     }
 
 
-def tried(spec: str, mutant: Mutant, base: Verdict, time_limit: float | None = None, threads: int = 1) -> Trial:
-    """``mutant`` of ``spec``, explored; ``base`` is the verdict on the spec without its fault."""
-    before = time.perf_counter()
-    verdict = explore(mutant.make(), time_limit=time_limit, threads=threads)
-    seconds = time.perf_counter() - before
-    told = verdict[mutant.violated]
-    fate, because = _judged(mutant, base, verdict)
-    return Trial(
-        spec,
-        mutant.name,
-        mutant.report,
-        mutant.source,
-        mutant.what,
-        mutant.lines,
-        mutant.violated,
-        tuple(sorted(broken(verdict) - broken(base) - {mutant.violated})),
-        told.outcome,
-        fate,
-        because,
-        told.trace,
-        verdict.coverage.distinct_states,
-        seconds,
-    )
+def _undecided(verdict: Verdict) -> set[str]:
+    return {p.name for p in verdict.properties if p.outcome is Outcome.UNKNOWN}
 
 
 def _judged(mutant: Mutant, base: Verdict, verdict: Verdict) -> tuple[Fate, str]:
-    before, after = broken(base), broken(verdict)
-    if mutant.violated in before:
-        return Fate.SURVIVES, f"{mutant.violated} is broken without the fault too"
-    if base[mutant.violated].outcome is Outcome.UNKNOWN:
-        return Fate.UNKNOWN, f"without the fault: {base[mutant.violated].how}"
-    if mutant.violated not in after:
-        if verdict[mutant.violated].outcome is Outcome.UNKNOWN:
-            return Fate.UNKNOWN, f"with the fault: {verdict[mutant.violated].how}"
-        return Fate.SURVIVES, f"{mutant.violated} is {verdict[mutant.violated].outcome.value} with the fault"
-    others = after - before - {mutant.violated, *mutant.consequences}
-    if others and mutant.report:
-        return Fate.SURVIVES, f"it breaks {', '.join(sorted(others))} too, which it does not list"
-    kept = set(mutant.consequences) - after
-    if kept and mutant.report:
-        return Fate.SURVIVES, f"it lists {', '.join(sorted(kept))}, which it does not break"
+    """What is decided counts before what is not: a budget that ran out makes nothing caught, and hides no survivor."""
+    name = mutant.violated
+    if base[name].outcome not in (Outcome.HOLDS, Outcome.UNKNOWN):
+        return Fate.SURVIVES, f"without the fault too {name} is {base[name].outcome.value}"
+    before, after = _broken(base), _broken(verdict)
+    undecided = _undecided(base) | _undecided(verdict)
+    if name not in after and name not in undecided:
+        return Fate.SURVIVES, f"{name} {_STILL[verdict[name].outcome]}"
+    if mutant.report:
+        listed = {name, *mutant.consequences}
+        others = after - before - listed - undecided
+        if others:
+            return Fate.SURVIVES, f"it breaks {', '.join(sorted(others))} too, which it does not list"
+        kept = listed - after - undecided
+        if kept:
+            return Fate.SURVIVES, f"it lists {', '.join(sorted(kept))}, which it does not break"
+    needed = undecided if mutant.report else undecided & {name}
+    if needed:
+        return Fate.UNKNOWN, f"undecided: {', '.join(sorted(needed))}; {_budget(base, verdict)}"
     return Fate.CAUGHT, ""
+
+
+_STILL = {Outcome.HOLDS: "holds with the fault", Outcome.VACUOUS: "is vacuous with the fault"}
+
+
+def _budget(base: Verdict, verdict: Verdict) -> str:
+    if _undecided(base):
+        return f"without the fault {base.coverage.budget or 'a budget ran out'}"
+    return verdict.coverage.budget or "a budget ran out"
 
 
 Scope = tuple[str, tuple[str, ...]]
@@ -169,7 +184,8 @@ def run_trials(
         return
     # Mutants hold functions, which do not travel: a process is told their names.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(workers, len(work)), mp_context=context) as pool:
+    some = min(workers, len(work))
+    with ProcessPoolExecutor(some, context, initializer=_end_with, initargs=(os.getpid(),)) as pool:
         pending = [pool.submit(trials_of, scope, time_limit) for scope in work]
         try:
             for done in as_completed(pending):
@@ -179,4 +195,15 @@ def run_trials(
                 each.cancel()
 
 
-__all__ = ["Fate", "Trial", "broken", "run_trials", "scopes", "tried", "trials_of"]
+def _end_with(parent: int) -> None:
+    """End this process when process ``parent`` is gone, however it ended: nobody waits for what is worked out here."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_WATCH_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+__all__ = ["Fate", "Trial", "run_trials", "scopes", "tried", "trials_of"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from gangproof.interrupts import Interrupts
-from gangproof.output import print_json
+from gangproof.output import paragraph, print_json
 from gangproof.progress import Bar
 from gangproof.sizes import Seconds
 
@@ -22,7 +22,7 @@ _OF_ONE_RUN = ("resume", "checkpoint", "max_states", "max_memory", "time_limit")
 @click.argument("parameters", nargs=-1, metavar="[NAME=VALUE]...")
 @click.option("--max-states", type=click.IntRange(min=1), help="Stop, with UNKNOWN, past this many distinct states.")
 @click.option("--max-memory", metavar="SIZE", help="Stop, with UNKNOWN, past this much memory (e.g. 512M, 4G).")
-@click.option("--time-limit", type=Seconds(), help="Stop, with UNKNOWN, after so many seconds.")
+@click.option("--time-limit", type=Seconds(), help="Stop searching, with UNKNOWN, after so many seconds.")
 @click.option("--stop-at-first", is_flag=True, help="Stop at the first violation.")
 @click.option("--symmetry", is_flag=True, help="Of states that differ by an exchange of equals explore only one.")
 @click.option("--vacuity", is_flag=True, help="Also explore mutants, until one has broken each property.")
@@ -65,6 +65,8 @@ def command(
     as_json: bool,
 ) -> int:
     """Explore every state of SPEC: a shipped name (see `gangproof list`) or FILE.py:FUNCTION.
+
+    A violation that was found before the time limit is traced to its end, which takes a while where it lies deep.
 
     With --vacuity, small faults are put into the actions one by one; a property that none of them breaks is vacuous.
 
@@ -136,7 +138,7 @@ def command(
     kept = None if saving.written is None else str(saving.path)
     if only_trace:
         write_trace(machine, verdict, shown, form or "table", None)
-        click.echo(headline(verdict), err=True)
+        click.echo(paragraph(headline(verdict), indent="  "), err=True)
     elif as_json:
         print_json({**verdict.to_json(shown), "checkpoint": kept})
     else:
@@ -148,7 +150,7 @@ def command(
         click.echo(
             f"checkpoint of {saving.written:,} bytes: {saving.path}\nto go on: {_command(saving.path)}", err=True
         )
-    elif verdict.coverage.budget == INTERRUPTED:
+    elif verdict.coverage.budget == INTERRUPTED or (checkpoint is not None and not verdict.coverage.complete):
         click.echo("there is no checkpoint of this run", err=True)
     return verdict.outcome.exit_status
 

@@ -13,7 +13,9 @@ from gangproof.sizes import Seconds
 
 @click.command("mutants")
 @click.argument("spec", required=False)
-@click.option("--mutant", "only", metavar="NAME", help="Only this mutant, with the trace that it leads to.")
+@click.option(
+    "--mutant", "only", metavar="NAME", help="Only mutants of this name, each with the trace that it leads to."
+)
 @click.option("--reports", is_flag=True, help="Only faults that people really met.")
 @click.option("--list", "only_list", is_flag=True, help="Say what there is, and run nothing.")
 @click.option("--workers", type=click.IntRange(1, 256), help="Processes; by default one for each core.")
@@ -62,6 +64,8 @@ def command(
     if as_json:
         print_json({"mutants": [t.to_json() for t in trials]})
     else:
-        click.echo(trial_text(pairs[0][1], trials[0]) if only and len(trials) == 1 else trials_text(trials))
+        told = {(s, m.name): m for s, m in pairs}
+        texts = [trial_text(told[t.spec, t.name], t) for t in trials] if only else [trials_text(trials)]
+        click.echo("\n\n".join(texts))
     fates = {t.fate for t in trials}
     return 1 if Fate.SURVIVES in fates else 3 if Fate.UNKNOWN in fates else 0

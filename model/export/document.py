@@ -25,7 +25,11 @@ def document(machine: Machine, heading: str, about: str, graphs: Sequence[Merged
 
 
 def _ends(graph: Merged, edge: Edge) -> list[str]:
-    return [label(graph, graph.nodes[i]).replace("\n", ", ") for i in (edge.source, edge.target)]
+    ends = (label(graph, graph.nodes[i]) for i in (edge.source, edge.target))
+    return [end.replace("\n", ", ").translate(_ESCAPED) for end in ends]
+
+
+_ESCAPED = {ord(c): f"&#{ord(c)};" for c in "<>`"}
 
 
 def _words(doc: str) -> str:

@@ -62,17 +62,17 @@ class Fairness:
         return f"{'strong' if self.strong else 'weak'}({inside})"
 
 
-def weak(action: Callable[..., Any] | Each) -> Fairness:
+def weak(action: Callable[..., Any] | Action | Each) -> Fairness:
     """An action that stays enabled is taken at last. See the module for ``each``."""
     return _fairness("weak()", False, action)
 
 
-def strong(action: Callable[..., Any] | Each) -> Fairness:
+def strong(action: Callable[..., Any] | Action | Each) -> Fairness:
     """An action that is enabled again and again is taken again and again. See the module for ``each``."""
     return _fairness("strong()", True, action)
 
 
-def each(action: Callable[..., Any], *parameters: str) -> Each:
+def each(action: Callable[..., Any] | Action, *parameters: str) -> Each:
     """Every combination of the action's arguments separately; with ``parameters``, of those only, the rest being any.
 
     The outcome of a ``choose()`` is never meant separately.
@@ -99,8 +99,10 @@ def _fairness(use: str, is_strong: bool, action: object) -> Fairness:
 
 
 def _declared(use: str, function: object) -> Action:
-    found: Action | None = getattr(function, "__gangproof_action__", None)
-    if found is None:
+    from model.language.machine import Action
+
+    found = function if isinstance(function, Action) else getattr(function, "__gangproof_action__", None)
+    if not isinstance(found, Action):
         raise SpecError(f"{use} takes an action, declared by @m.action before, found {function!r}", where())
     return found
 

@@ -124,12 +124,12 @@ class Machine(DataDeclarations):
 
     def attach(self, words: object) -> None:
         """Keep the object in which a spec has its variables, and what it says of them, for `attached`."""
-        self._attached[type(words)] = words
+        if self._attached.setdefault(type(words), words) is not words:
+            raise SpecError(f"{self.name} has two {type(words).__name__} attached", where())
 
     def attached(self, kind: type[H]) -> H:
         """The object of class ``kind`` that was attached: mutants speak of a spec's variables by it."""
-        found = self._attached.get(kind)
-        if not isinstance(found, kind):
+        if not isinstance(found := self._attached.get(kind), kind):
             raise SpecError(f"{self.name} has no {kind.__name__} attached", where())
         return found
 

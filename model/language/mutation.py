@@ -16,7 +16,8 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from model.language.errors import SpecError, where
@@ -56,26 +57,31 @@ class Edit:
         return sum(_lines(write) for write in (self.instead, self.beside) if write) or 1
 
 
-class _Open:
+@dataclass
+class _Build:
+    """The mutant that is being built: its edits, and those that were made."""
+
     edits: tuple[Edit, ...] = ()
-    made: list[Edit]
+    made: list[Edit] = field(default_factory=list)
 
 
-_OPEN = _Open()
+# For each thread its own: what another one builds meanwhile is no mutant.
+_OPEN: ContextVar[_Build] = ContextVar("the mutant that is being built", default=_Build())  # noqa: B039 - never changed
 
 
 def edited(action: Action) -> Action:
     """``action`` as the mutant that is being built has it; `Machine.action` calls this."""
-    for edit in _OPEN.edits:
+    build = _OPEN.get()
+    for edit in build.edits:
         if edit.action == action.name:
             action = edit.change(action)
-            _OPEN.made.append(edit)
+            build.made.append(edit)
     return action
 
 
 def written(machine: Machine, name: str, body: Body) -> Body:
     """The function that declares action ``name``: ``body``, or what an edit has in its place."""
-    for edit in _OPEN.edits:
+    for edit in _OPEN.get().edits:
         if edit.action == name and edit.instead is not None:
             return edit.instead(machine)
     return body
@@ -83,23 +89,27 @@ def written(machine: Machine, name: str, body: Body) -> Body:
 
 def beside(machine: Machine, name: str) -> list[Body]:
     """The functions of the actions that edits declare after action ``name``."""
-    return [e.beside(machine) for e in _OPEN.edits if e.action == name and e.beside is not None]
+    return [e.beside(machine) for e in _OPEN.get().edits if e.action == name and e.beside is not None]
 
 
 def mutated(build: Callable[[], Machine], *edits: Edit) -> Machine:
     """The machine that ``build`` makes, with ``edits`` made. SpecError if an edit finds nothing or too much."""
-    if _OPEN.edits:
+    if _OPEN.get().edits:
         raise SpecError("a mutant is built inside another", where())
-    _OPEN.edits, _OPEN.made = edits, []
+    anew = [edit.action for edit in edits if edit.instead is not None]
+    if twice := [name for name in anew if anew.count(name) > 1]:
+        raise SpecError(f"{twice[0]} is written anew by two edits, of which one would be lost", where())
+    opened = _Build(edits)
+    token = _OPEN.set(opened)
     try:
         machine = build()
         for edit in edits:
-            if edit not in _OPEN.made:
+            if edit not in opened.made:
                 raise SpecError(
                     f"{machine.name} has no action {edit.action}, so this changes nothing: {edit.what}", None
                 )
     finally:
-        _OPEN.edits = ()
+        _OPEN.reset(token)
     return machine
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from model.language import Action, Expr, Machine, among, each, strong, weak
+from model.language import Expr, Machine, among, each, strong, weak
 from model.language.fairness import Fairness
 from specs.ray.life_cycle import TO_TERMINATE, Status
 from specs.ray.state import Instance, State
@@ -17,7 +15,7 @@ class Assumed:
     """
 
     def __init__(self, m: Machine) -> None:
-        self.actions = {action.name: _handle(action) for action in m.actions}
+        self.actions = {action.name: action for action in m.actions}
 
     def loops(self) -> list[Fairness]:
         """Loops are begun and end, and each does what it has to."""
@@ -33,13 +31,6 @@ class Assumed:
     def often(self, *names: str) -> list[Fairness]:
         """What is possible again and again happens, for each row."""
         return [strong(each(self.actions[n])) for n in names if n in self.actions]
-
-
-def _handle(action: Action) -> Callable[..., None]:
-    def named() -> None: ...
-
-    named.__gangproof_action__ = action  # type: ignore[attr-defined]
-    return named
 
 
 def declare_liveness(m: Machine, s: State) -> None:

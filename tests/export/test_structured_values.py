@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import enum
 import json
+import pickle
 from importlib.resources import files
 
 import jsonschema
@@ -18,7 +20,7 @@ from model.export.itf import itf, trace_of_itf
 from model.export.pictures import mermaid
 from model.export.sequence import sequence_diagram
 from model.language import Expr, Machine, Order, Sort, SpecError, record, require
-from model.language.data.shown import BagText, QueueText, SetText, in_json
+from model.language.data.shown import BagText, Compound, QueueText, SetText, in_json
 from model.query import member, read_condition, read_query
 from model.semantics import Semantics
 from model.trace import Trace
@@ -237,3 +239,18 @@ def test_the_explorer_finds_what_was_asked() -> None:
     found = nearest(machine, read_condition(machine, "len(inbox) == 2 and web in members[node1]"))
     assert found.trace is not None
     assert len(found.trace) == 2
+
+
+@pytest.mark.parametrize(
+    ("value", "parts"),
+    [
+        (SetText(["app1", ("app2", "node1")]), "elements"),
+        (QueueText([{"kind": "ASK", "app": "app1", "urgent": True}]), "messages"),
+        (BagText([({"kind": "ASK"}, 1), ({"kind": "DONE"}, 2)]), "counts"),
+    ],
+)
+def test_copies_have_the_parts_too(value: Compound, parts: str) -> None:
+    """Also in another process, to which a pickle travels."""
+    for other in (pickle.loads(pickle.dumps(value)), copy.copy(value), copy.deepcopy(value)):
+        assert type(other) is type(value)
+        assert (str(other), getattr(other, parts)) == (str(value), getattr(value, parts))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import subprocess
 import sys
 from importlib.resources import files
@@ -153,6 +155,15 @@ def test_help_loads_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
     assert "check" in done.stdout
+
+
+def test_output_that_is_not_buffered_is_whole_or_an_error(tmp_path: Path) -> None:
+    """A raw file takes of a write what fits, and says nothing of the rest."""
+    command = f"ulimit -f 1; exec {shlex.quote(sys.executable)} -m gangproof check gang --json > out.json"
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONPATH": str(EXAMPLE.parents[1])}
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "the output cannot be written" in done.stderr
 
 
 def test_every_schema_is_a_schema() -> None:

@@ -277,7 +277,7 @@ def test_a_mutant_that_survives_and_one_that_is_undecided(
     monkeypatch.setattr("specs.trials.mutants", lambda _: [tame])
     assert run(["mutants", "gang"]) == 1
     out = " ".join(capsys.readouterr().out.split())
-    assert "SURVIVES: node_capacity is holds with the fault" in out
+    assert "SURVIVES: node_capacity holds with the fault" in out
     assert run(["mutants", "gang", "--time-limit", "1e-9"]) == 3
     assert "UNKNOWN: tame" in capsys.readouterr().out
 

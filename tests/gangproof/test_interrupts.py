@@ -228,3 +228,44 @@ def test_a_budget_leaves_a_checkpoint_where_one_is_asked_for(
     again = json.loads(capsys.readouterr().out)
     for key in ("verdict", "properties", "distinct_states", "transitions", "depth", "actions", "trace"):
         assert again[key] == whole[key]
+
+
+def test_a_signal_leaves_no_process_behind(tmp_path: Path) -> None:
+    """The workers of `gangproof mutants` end with it, also when nothing told them to."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gangproof.cli", "mutants", "yunikorn", "--workers", "2"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.DEVNULL,
+    )
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    deadline = time.monotonic() + 60
+    while len(workers := children.read_text().split()) < 3:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    time.sleep(1)
+    process.kill()
+    process.wait(timeout=60)
+    while any(Path(f"/proc/{worker}").exists() for worker in workers):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_no_checkpoint_is_not_passed_over(tmp_path: Path) -> None:
+    """Where the budget ended before all initial states there is nothing to go on from."""
+    (tmp_path / "ini.py").write_text(
+        "from model.language import *\n"
+        "class A(Sort): 'An element.'\n"
+        "def ini():\n"
+        "    m = Machine('ini')\n"
+        "    m.sort(A, 4)\n"
+        "    x = m.variable('x', A, range(3), init=one_of(0, 1))\n"
+        "    @m.action\n"
+        "    def up(a: A):\n"
+        "        require(x[a] < 2)\n"
+        "        x[a] += 1\n"
+        "    return m\n"
+    )
+    status, _, err = run(tmp_path, "ini.py:ini", "--max-states", "5", "--checkpoint", "ini.ck")
+    assert (status, err) == (3, "there is no checkpoint of this run\n")
+    assert not (tmp_path / "ini.ck").exists()

@@ -4,6 +4,7 @@ holds."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
@@ -23,6 +24,7 @@ from model.language.mutation import (
 )
 from model.semantics import Semantics
 from model.verdict import Outcome, Verdict
+from specs import trials
 from specs.gang import gang
 from specs.gang.machine import AppState
 from specs.mutant import Mutant
@@ -48,12 +50,12 @@ def test_a_mutant_breaks_what_it_is_meant_to(name: str) -> None:
     mutant, spec = MUTANTS[name], name.split("-")[0]
     trial = tried(spec, mutant, base(spec, tuple(mutant.parameters.items())))
     assert (trial.fate, trial.because) == (Fate.CAUGHT, "")
-    if trial.verdict is Outcome.VACUOUS:
-        assert trial.trace is None
+    if trial.told.outcome is Outcome.VACUOUS:
+        assert trial.told.trace is None
     else:
-        assert trial.verdict is Outcome.VIOLATED
-        assert trial.trace is not None
-        assert Semantics(mutant.make()).replay(trial.trace) is None
+        assert trial.told.outcome is Outcome.VIOLATED
+        assert trial.told.trace is not None
+        assert Semantics(mutant.make()).replay(trial.told.trace) is None
 
 
 @pytest.mark.parametrize("name", MUTANTS)
@@ -77,8 +79,8 @@ def _quota(**also: object) -> Mutant:
     [
         (_quota(), Fate.CAUGHT, ""),
         (_quota(consequences=("node_capacity",)), Fate.SURVIVES, "it lists node_capacity, which it does not break"),
-        (_quota(violated="node_capacity"), Fate.SURVIVES, "node_capacity is holds with the fault"),
-        (_quota(edits=(disabled("replace"),)), Fate.SURVIVES, "quota_never_exceeded is holds with the fault"),
+        (_quota(violated="node_capacity"), Fate.SURVIVES, "node_capacity holds with the fault"),
+        (_quota(edits=(disabled("replace"),)), Fate.SURVIVES, "quota_never_exceeded holds with the fault"),
         (
             Mutant("x", "a reason to be", "every_app_finishes", gang, (disabled("replace"),), report="a report"),
             Fate.SURVIVES,
@@ -92,7 +94,7 @@ def _quota(**also: object) -> Mutant:
         (
             Mutant("x", "a reason to be", "every_app_finishes", gang, (disabled("replace"),), {"quota": 1}),
             Fate.SURVIVES,
-            "every_app_finishes is broken without the fault too",
+            "without the fault too every_app_finishes is vacuous",
         ),
     ],
 )
@@ -103,6 +105,8 @@ def test_what_becomes_of_a_mutant(mutant: Mutant, fate: Fate, because: str) -> N
 
 def test_trials_in_processes_are_those_in_this_one() -> None:
     chosen = [("gang", m.name) for m in mutants("gang")]
+    # traces with sets and channels, which travel as well
+    chosen += [("yunikorn_current", name) for name in ("second_release", "rejected_for_ever")]
     here, there = (sorted(run_trials(chosen, workers=n), key=lambda t: t.name) for n in (1, 2))
     assert [(t.name, t.fate, t.steps, t.states, t.also) for t in here] == [
         (t.name, t.fate, t.steps, t.states, t.also) for t in there
@@ -110,7 +114,51 @@ def test_trials_in_processes_are_those_in_this_one() -> None:
     assert scopes(chosen) == [
         ("gang", ("no_quota",)),
         ("gang", ("no_node_capacity", "runs_one_early", "placeholder_lost", "never_replaced")),
+        ("yunikorn_current", ("rejected_for_ever",)),
+        ("yunikorn_current", ("second_release",)),
     ]
+
+
+def counting(top: int, limit: int = 15_000) -> Machine:
+    """A long way up, and what is only known at its end."""
+    m = Machine("counting")
+    x = m.scalar("x", range(top + 1), init=0)
+
+    @m.action
+    def up() -> None:
+        require(x < top)
+        x.next += 1
+
+    @m.always
+    def below_two() -> Expr:
+        return x < 2
+
+    @m.always
+    def below_limit() -> Expr:
+        return x < limit
+
+    @m.terminal
+    def at_the_top() -> Expr:
+        return x == top
+
+    return m
+
+
+@pytest.mark.parametrize("report", ["", "a report"])
+def test_nothing_is_caught_that_a_budget_left_undecided(report: str) -> None:
+    def made(violated: str, *consequences: str) -> Mutant:
+        return Mutant("x", "a reason to be", violated, counting, (), {"top": 2}, consequences, report, {"top": 20_000})
+
+    cut = explore(counting(20_000), max_states=10)
+    assert cut["below_two"].outcome is Outcome.VIOLATED
+    assert cut["below_limit"].outcome is Outcome.UNKNOWN
+    base = explore(counting(1))
+    judge = trials._judged
+    assert judge(made("below_limit"), base, cut)[0] is (Fate.SURVIVES if report else Fate.UNKNOWN)
+    assert judge(made("below_two"), base, cut)[0] is (Fate.UNKNOWN if report else Fate.CAUGHT)
+    assert judge(made("below_two", "below_limit"), base, cut)[0] is (Fate.UNKNOWN if report else Fate.CAUGHT)
+    assert judge(made("below_two"), cut, cut)[0] is Fate.SURVIVES
+    assert judge(made("below_limit"), cut, explore(counting(1)))[0] is Fate.UNKNOWN
 
 
 @pytest.mark.parametrize("spec", SHIPPED)
@@ -218,6 +266,31 @@ def test_an_action_written_anew_and_one_more() -> None:
     assert [a.name for a in switch().actions] == ["turn_on"]
     assert (anew.lines, more.lines) == (2, 3)
     assert Mutant("x", "a reason to be", "p", switch, (anew, more, disabled("turn_on"))).lines == 6
+
+
+def test_an_action_is_written_anew_once() -> None:
+    anew = rewritten("turn_on", replay, "goes off again")
+    with pytest.raises(SpecError, match="turn_on is written anew by two edits"):
+        mutated(switch, anew, rewritten("turn_on", replay, "again"))
+
+
+def test_what_another_thread_builds_is_no_mutant() -> None:
+    def build() -> Machine:
+        with ThreadPoolExecutor(1) as pool:
+            machines.append(pool.submit(switch).result())
+        return switch()
+
+    machines: list[Machine] = []
+    assert len(mutated(build, with_action("turn_on", turning_off, "can go off")).actions) == 2
+    assert len(machines[0].actions) == 1
+
+
+def test_two_of_one_class_are_attached() -> None:
+    machine = switch()
+    machine.attach(machine.attached(Lamp))
+    other = switch().attached(Lamp)
+    with pytest.raises(SpecError, match="switch has two Lamp attached"):
+        machine.attach(other)
 
 
 def test_nothing_of_that_class_is_attached() -> None:

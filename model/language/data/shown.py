@@ -14,7 +14,10 @@ Element: TypeAlias = str | tuple[str, ...]
 
 
 class Compound(str):
-    """The text of such a value. Equal texts are equal values."""
+    """The text of such a value. Equal texts are equal values.
+
+    A copy, also in another process, is made of the parts: `str` would take them from the text.
+    """
 
 
 class SetText(Compound):
@@ -30,6 +33,9 @@ class SetText(Compound):
         made.elements = some
         return made
 
+    def __reduce__(self) -> tuple[type[SetText], tuple[object]]:
+        return SetText, (self.elements,)
+
 
 class QueueText(Compound):
     """``[ASK(app1, 2), DONE(app1, 0)]``."""
@@ -42,6 +48,9 @@ class QueueText(Compound):
         made = super().__new__(cls, f"[{', '.join(map(message_text, some))}]")
         made.messages = some
         return made
+
+    def __reduce__(self) -> tuple[type[QueueText], tuple[object]]:
+        return QueueText, (self.messages,)
 
 
 class BagText(Compound):
@@ -56,6 +65,9 @@ class BagText(Compound):
         made = super().__new__(cls, "{" + ", ".join(words) + "}")
         made.counts = some
         return made
+
+    def __reduce__(self) -> tuple[type[BagText], tuple[object]]:
+        return BagText, (self.counts,)
 
 
 def message_text(fields: Message) -> str:
