@@ -27,14 +27,31 @@ SCOPES: Scopes = MappingProxyType(
     {
         "gang": ("apps=4 size=3 nodes=2 capacity=4 quota=7", "apps=5 size=3 nodes=2 capacity=4 quota=8"),
         "yunikorn": ("queues=two_leaves", "policy=fair reject_fair=false", "apps=3 size=2"),
+        "yunikorn_current": (
+            "timers=free",
+            "preemptions=1 node_removals=1 restarts=1 repaired=true style=hard",
+            "node_removals=1",
+            "apps=2",
+        ),
         "autoscaled_gang": ("policy=fair", "vanish=true"),
+        "kubernetes": ("edition=seed", "pods=2 nodes=2 misfits=0 cycle=pod_by_pod"),
+        "composite": ("pods=2,1 min_count=1 slots=1,0,2,0 busy=2 changes=0",),
+        "kueue": ("recheck=false",),
+        "volcano": ("edition=current", "edition=current bind_failures=1", "quota_changes=1"),
+        "predicate_cache": ("annotation=none", "annotation=one_role edition=current", "workload=tfjob"),
+        "ray": ("edition=seed", "kuberay=true", "errors=true", "reconfigure=true repaired=true"),
     }
 )
-"""Of each spec, besides its default parameters."""
+"""Of each spec, besides its default parameters: the editions, and what the READMEs speak of most."""
 LARGE: Scopes = MappingProxyType(
     {
         "gang": ("apps=5 size=2 nodes=3 capacity=4 quota=8",),
         "yunikorn": ("apps=3 capacity=4 quota=7",),
+        "yunikorn_current": ("apps=2 preemptions=1 repaired=true style=hard",),
+        "kubernetes": ("groups=3 misfits=0 failures=0",),
+        "volcano": ("jobs=2",),
+        "volcano_reclaim": ("jobs=2",),
+        "ray": ("instances=3", "split=true"),
     }
 )
 

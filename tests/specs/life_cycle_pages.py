@@ -14,10 +14,11 @@ from specs.registry import SHIPPED
 SCOPES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "kubernetes": ("pods=2", "nodes=2", "misfits=0"),
+        "volcano_reclaim": ("--project", "phase[queue1, job1]", "--project", "phase[queue2, job1]"),
         "yunikorn": ("queues=two_leaves", "gate=reserves"),
     }
 )
-"""Parameters, where the default ones do not show all that there is."""
+"""Parameters and projections, where the default ones do not show all that there is."""
 
 
 def page(spec: str) -> Path:
