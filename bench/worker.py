@@ -1,4 +1,7 @@
-"""One exploration in a process of its own, told as JSON: ``worker.py THREADS APPS SIZE NODES CAPACITY QUOTA``."""
+"""One exploration in a process of its own, told as JSON.
+
+``worker.py THREADS SYMMETRY APPS SIZE NODES CAPACITY QUOTA``; SYMMETRY is 0 or 1.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,15 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 
-def measure(threads: int, parameters: list[int]) -> dict[str, float]:
-    """States, wall and CPU seconds of the search alone, seconds of compilation, most bytes in use at any moment."""
+def measure(threads: int, symmetry: bool, parameters: list[int]) -> dict[str, float]:
+    """States, wall and CPU seconds of the search alone, seconds of compilation, most bytes in use and those in use when
+    it is done."""
     from model.explore import Exploration
     from specs.gang import gang
 
     machine = gang(*parameters)
     before = time.process_time()
-    exploration = Exploration(machine, threads=threads)
+    exploration = Exploration(machine, threads=threads, symmetry=symmetry)
     cpu = time.process_time() - before
     coverage = exploration.verdict.coverage
     return {
@@ -31,4 +35,4 @@ def measure(threads: int, parameters: list[int]) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(measure(int(sys.argv[1]), [int(x) for x in sys.argv[2:]])))
+    print(json.dumps(measure(int(sys.argv[1]), bool(int(sys.argv[2])), [int(x) for x in sys.argv[3:]])))
