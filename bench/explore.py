@@ -41,8 +41,8 @@ SPIN, SPIN_BFS, TLC = "spin", "spin -DBFS", "TLC, 2 workers"
 @dataclass(frozen=True)
 class Run:
     """One run. Seconds; bytes for each state: ``own`` account of all structures at their peak (0: it has none),
-    ``done`` when it is done, and ``process``, the whole process at its peak. ``compile`` is not in ``wall`` nor ``cpu``, except
-    where all is in."""
+    ``done`` when it is done, and ``process``, the whole process at its peak. ``compile`` is not in ``wall`` nor
+    ``cpu``, except where all is in."""
 
     tool: str
     states: int
