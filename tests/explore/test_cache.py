@@ -114,3 +114,25 @@ def test_nothing_is_kept_where_it_is_turned_off(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert cache.directory() == tmp_path / ".cache" / "gangproof"
+
+
+@pytest.mark.parametrize("make", ["quick", "fast"])
+def test_code_in_a_circle_of_references_is_freed_in_order(make: str) -> None:
+    """The garbage collector comes to an engine and to the context of its module in any order."""
+    script = f"""
+import gc
+from model.explore.codegen import jit
+
+class Holder:
+    pass
+
+gc.disable()
+for _ in range(60):
+    holder = Holder()
+    holder.itself, holder.code = holder, jit.{make}({TEXT!r})
+    del holder
+    gc.collect()
+print("freed")
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "freed\n")

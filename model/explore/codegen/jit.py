@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import enum
 import hashlib
+import weakref
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -27,6 +28,9 @@ class Code:
     def __init__(self, engine: Any, problem: str | None = None) -> None:
         self._engine: Final = engine
         self.problem: Final = problem
+        # Of what refers to each other Python frees whatever it comes to first, and the context of a module must not go
+        # before the engine that owns it. What the finalizer holds is alive until the engine is closed.
+        weakref.finalize(self, engine.close).atexit = False
 
     def address(self, name: str) -> int:
         """Where the function ``name`` lies."""
