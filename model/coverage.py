@@ -88,7 +88,7 @@ class Stuck:
 class Unseen:
     """All of it, about one exploration. ``values`` has an entry for each variable.
 
-    ``unfinished``: why the rest was not looked at, if it was not.
+    ``unfinished``: why the rest was not looked at, if it was not; then what is not told may still be there.
     """
 
     blocked: tuple[Blocked, ...]
@@ -122,6 +122,7 @@ class Unseen:
             "stuck": None
             if self.stuck is None
             else {"states": self.stuck.states, "trace_length": len(self.stuck.trace)},
+            "unfinished": self.unfinished,
         }
 
 

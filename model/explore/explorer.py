@@ -81,11 +81,12 @@ class Exploration:
     states and steps are counted up to such exchanges, and liveness properties are UNKNOWN.
     ``progress`` is called about ten times a second, and at the end.
 
-    ``stop`` is asked often whether to end now, which is then told like a budget that ran out; ``saving`` keeps a
-    checkpoint. ``resume``: a checkpoint to go on from, with any number of threads; counts, verdicts and traces are
-    those of a run that was not interrupted. CheckpointError if it cannot be used. ``spill``: a directory for states
-    that memory has no room for; SpillError if it cannot be used. ``any_traces``: a shortest trace is enough, it need
-    not be one that changes few cells.
+    ``stop`` is asked between batches of up to 131,072 states, mostly milliseconds but up to some tenths of a second
+    apart, whether to end now, which is then told like a budget that ran out; ``saving`` keeps a checkpoint.
+    ``resume``: a checkpoint to go on from, with any number of threads; counts, verdicts and traces are those of a run
+    that was not interrupted. CheckpointError if it cannot be used. ``spill``: a directory for states that memory has
+    no room for; SpillError if it cannot be used. ``any_traces``: a shortest trace is enough, it need not be one that
+    changes few cells.
     """
 
     def __init__(

@@ -85,9 +85,9 @@ def vacuity(
 ) -> Vacuity:
     """What mutants break of the properties that hold in ``verdict``, of the machine that ``build`` makes at each call.
 
-    ``time_limit`` (seconds) includes those that ``verdict`` took; ``stop`` is asked often whether to end now;
-    ``max_memory`` (bytes) is for each exploration. What they leave open is undecided. ``progress`` is called with the
-    number of mutants tried and of properties left.
+    ``time_limit`` (seconds) includes those that ``verdict`` took; ``stop`` is asked whether to end now, as by
+    `Exploration`; ``max_memory`` (bytes) is for each exploration. What they leave open is undecided. ``progress`` is
+    called with the number of mutants tried and of properties left.
     """
     started = time.perf_counter()
     bounds = _Bounds(time_limit, started - verdict.coverage.seconds, stop, max_memory, threads)

@@ -3,8 +3,8 @@
 A variable that is indexed is a map from element names, or from pairs of them; integers are written as ``#bigint``, enum
 members as strings. Sets are sets; the fields of a record are a record; a channel is a list of records, or, where it has
 no order, a map from records to how many there are. What the format has no place for stands where it lets tools keep
-their own: the action and its arguments in the ``#meta`` of the state after the step. So a trace can be read back as it
-was.
+their own, in ``#meta``: the action and its arguments in that of the state after the step; and what a value says besides
+its parts, by cells, as ``besides``. So a trace can be read back as it was.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from model.language import Machine
-from model.language.data.shown import BagText, Message, QueueText, SetText
+from model.language.data.shown import BagText, Compound, Message, QueueText, SetText
 from model.trace import NamedState, Step, Trace, Value
 
 _UNKNOWN = "?"  # becomes a type variable
@@ -102,7 +102,8 @@ def _record_type(fields: Mapping[str, str]) -> str:
 
 
 def _state(state: NamedState, meta: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {"#meta": meta}
+    besides = {cell: value.besides for cell, value in state.items() if isinstance(value, Compound) and value.besides}
+    found: dict[str, Any] = {"#meta": meta | ({"besides": besides} if besides else {})}
     records: dict[tuple[str, ...], dict[str, Any]] = {}
     for cell, value in state.items():
         name, field, indices = _split(cell)
@@ -159,6 +160,12 @@ def _cells(variables: list[str], state: Mapping[str, Any]) -> dict[str, Value]:
                 found |= _fields(name, f"[{', '.join(names)}]", each)
         else:
             found |= _fields(name, "", value)
+    for cell, besides in state["#meta"].get("besides", {}).items():
+        match found[cell]:
+            case QueueText(messages=messages):
+                found[cell] = QueueText(messages, besides)
+            case BagText(counts=counts):
+                found[cell] = BagText(counts, besides)
     return found
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from importlib.resources import files
+
+import jsonschema
 import pytest
 
 from model.explore import Exploration
@@ -94,6 +98,12 @@ def test_what_was_not_seen_is_told_as_far_as_there_is_time() -> None:
     assert [b.action for b in full.blocked] == ["fall"]
     assert [i.action for i in full.idle] == ["rest"]
     assert full.unfinished is None
+    schema = json.loads((files("gangproof") / "schemas" / "check.json").read_text())["properties"]["coverage"]
+    for told, reason in ((some, "time limit of 60 s ran out"), (full, None)):
+        written = told.to_json()
+        jsonschema.validate(written, schema)
+        assert written["unfinished"] == reason
+        assert (written["blocked"] == []) == (reason is not None)
 
 
 def test_a_run_through_many_small_levels_is_a_shortest_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,10 +11,11 @@ from agreement import assert_agrees
 from model.coverage import Conjunct, Idle, Taken
 from model.explore import Exploration, explore
 from model.explore.coverage import blocked
-from model.explore.coverage.blocked import MOST_CONDITIONS, conjuncts_of, never_together
+from model.explore.coverage.blocked import MOST_CONDITIONS, Blockers, conjuncts_of, never_together
 from model.explore.coverage.patterns import counter_of
 from model.explore.lowering.ground import Node
 from model.explore.lowering.lower import Program
+from model.explore.search.budget import OutOfTime
 from model.language import Machine, Sort, require, sum_, when
 from model.semantics import Semantics
 from model.semantics import explore as slowly
@@ -87,6 +88,17 @@ def test_idle_steps_are_steps_and_told() -> None:
     assert stuck is not None
     assert Semantics(idle()).replay(stuck.trace) is None
     assert stuck.trace.last == {"held[job1]": 2, "held[job2]": 2, "phase[job1]": "WAITING", "phase[job2]": "WAITING"}
+
+
+def test_what_was_found_before_time_ran_out_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(*_: object) -> None:
+        raise OutOfTime("time ran out")
+
+    monkeypatch.setattr(Blockers, "explain", late)
+    found = Exploration(idle()).unseen
+    assert (found.blocked, found.unfinished) == ((), "time ran out")
+    assert found.stuck is not None
+    assert [each.action for each in found.idle] == ["take"]
 
 
 def test_an_end_may_be_idle() -> None:
@@ -219,6 +231,8 @@ def test_of_an_incomplete_exploration_only_values_are_told() -> None:
     assert verdict.unseen is not None
     assert (verdict.unseen.blocked, verdict.unseen.idle, verdict.unseen.stuck) == ((), (), None)
     assert verdict.unseen.values[0].taken is not None
+    assert verdict.unseen.unfinished == verdict.coverage.budget
+    assert verdict.unseen.to_json()["unfinished"] == verdict.coverage.budget
 
 
 def test_each_state_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,12 +95,27 @@ def valid(schema: str, text: str) -> object:
     return whole
 
 
+def assert_reads_back(machine: Machine, trace: Trace) -> None:
+    """With the parts of its values: that they have equal texts does not say so."""
+    written = json.loads(json.dumps(itf(machine, trace)))
+    back = trace_of_itf(written)
+    assert back == trace
+    assert back.to_json() == trace.to_json()
+    assert itf(machine, back) == written
+    states = [[t.initial, *(step.state for step in t.steps)] for t in (trace, back)]
+    for one, other in zip(*states, strict=True):
+        for cell, value in one.items():
+            assert type(other[cell]) is type(value)
+            if isinstance(value, Compound):
+                assert vars(other[cell]) == vars(value)
+
+
 def test_in_itf_values_have_parts_and_read_back() -> None:
     machine = office()
     asked, answered = run(machine, "asked"), run(machine, "answered")
     for trace in (asked, answered):
         valid("itf", trace_text(machine, trace, "itf", ""))
-        assert trace_of_itf(json.loads(json.dumps(itf(machine, trace)))) == trace
+        assert_reads_back(machine, trace)
     first, *_, last = itf(machine, asked)["states"]
     two = {"#bigint": "2"}
     assert (first["waiting"], last["waiting"]) == ({"#set": []}, {"#set": ["web", "db"]})
@@ -137,6 +152,39 @@ def test_in_json_they_are_lists_and_objects_and_in_the_table_words() -> None:
     assert rows[2]["changed"]["outbox"] == [{"message": {"kind": "DONE", "app": app, "size": 1}, "count": 2}]
     assert f"outbox: {{}} -> {{DONE({app}, 1) x2}}" in trace.table(120)
     assert f"inbox: [] -> [ASK({app}, 2)]" in trace.table(120)
+
+
+def test_a_channel_that_was_broken_keeps_its_type() -> None:
+    """Its length says something else than what is in it, as only an edit of the spec can bring about."""
+    m = office()
+    lengths = [v for v in m.variables if v.name in ("inbox_length", "outbox_length")]
+    done = m.scalar("done", bool, init=False)
+
+    @m.action
+    def forget() -> None:
+        for length in lengths:
+            require(length > 0)
+            length.next = 0
+        done.next = True
+
+    @m.sometimes
+    def forgotten() -> Expr:
+        return done == True
+
+    trace = run(m, "forgotten")
+    last = trace.last
+    assert_reads_back(m, trace)
+    assert_reads_back(m, Trace(last, ()))
+    whole = valid("itf", trace_text(m, trace, "itf", ""))
+    assert isinstance(whole, dict)
+    assert whole["#meta"]["varTypes"]["inbox"] == "Seq({ kind: Str, app: Str, size: Int })"
+    assert whole["states"][-1]["inbox"] == []
+    assert str(last["inbox"]) == "[]" + whole["states"][-1]["#meta"]["besides"]["inbox"]
+    assert whole["states"][-1]["#meta"]["besides"]["outbox"] == " of 0"
+    assert str(last["outbox"]).endswith("} of 0")
+    assert str(last["inbox"]).startswith("[] before [ASK(")
+    assert trace.to_json()[-1]["changed"]["inbox"] == str(last["inbox"])
+    valid("trace", trace_text(m, trace, "json", ""))
 
 
 def test_texts_and_parts() -> None:
@@ -247,6 +295,8 @@ def test_the_explorer_finds_what_was_asked() -> None:
         (SetText(["app1", ("app2", "node1")]), "elements"),
         (QueueText([{"kind": "ASK", "app": "app1", "urgent": True}]), "messages"),
         (BagText([({"kind": "ASK"}, 1), ({"kind": "DONE"}, 2)]), "counts"),
+        (QueueText([{"kind": "ASK"}], " before [DONE]"), "besides"),
+        (BagText([({"kind": "ASK"}, 1)], " of 2"), "besides"),
     ],
 )
 def test_copies_have_the_parts_too(value: Compound, parts: str) -> None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import pytest
 from test_random_liveness import machine_of, random_case
 
 from model.explore import Exploration
 from model.explore.liveness import shortest
-from model.language import Expr, Machine, Property, one_of, require, strong, weak
+from model.explore.liveness.shortest import ShortLoops
+from model.explore.search.budget import OutOfBudget, OutOfMemory, OutOfTime
+from model.language import Expr, Machine, Property, choose, one_of, require, strong, weak
 from model.semantics import Semantics, State, explore
 from model.semantics_liveness import arguments, demands, moves, refutes
 from model.trace import Trace
@@ -176,18 +178,95 @@ def test_no_shortest_way_to_a_shortest_loop_in_a_maze_changes_fewer_cells() -> N
     assert min(seen["more cells than steps"], seen["stem of 3"], seen["loop of 2"]) >= 5, seen
 
 
-def test_where_the_pairs_are_too_many_a_greedy_loop_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is fair too, and never shorter than the exact one."""
-    rnd = random.Random(22)
-    longer = 0
+LONGER = "the loop may be longer than need be: "
+
+
+def compare_with_exact(seed: int, reason: str, exhaust: Callable[[], None]) -> Counter[str]:
+    """What is shown once ``exhaust`` has taken away what an exact search needs is fair, never shorter, and says so
+    unless nothing could be shorter."""
+    rnd = random.Random(seed)
     cases = [machine_of(random_case(rnd)) for _ in range(60)]
-    exact = [Exploration(m).verdict.properties[0].trace for m in cases]
+    exact = [Exploration(m).verdict.properties[0] for m in cases]
+    exhaust()
+    seen: Counter[str] = Counter()
+    for machine, best in zip(cases, exact, strict=True):
+        other = Exploration(machine).verdict.properties[0]
+        if best.trace is None or best.trace.loop_start is None or best.note is not None:
+            continue
+        assert other.trace is not None
+        assert other.trace.loop_start == best.trace.loop_start
+        assert refutes(Semantics(machine), machine.properties[0], other.trace) is None
+        longer = len(other.trace) - len(best.trace)
+        assert longer >= 0
+        if other.note is None:
+            assert longer == 0
+        else:
+            assert other.note == LONGER + reason
+        seen["longer"] += longer > 0
+        seen["told"] += other.note is not None
+        seen["certain"] += other.note is None
+    return seen
+
+
+def test_where_the_pairs_are_too_many_a_greedy_loop_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    reason = "there are too many combinations of what fairness demands"
+    seen = compare_with_exact(22, reason, lambda: monkeypatch.setattr(shortest, "_MOST_PAIRS", 0))
+    assert min(seen["longer"], seen["told"], seen["certain"]) >= 1, seen
+
+
+def test_where_the_work_is_too_much_the_first_loop_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = compare_with_exact(
+        22, "there are too many steps to follow", lambda: monkeypatch.setattr(shortest, "_MOST_WORK", 0)
+    )
+    assert min(seen["longer"], seen["told"], seen["certain"]) >= 1, seen
+
+
+@pytest.mark.parametrize("out", [OutOfTime("time ran out"), OutOfMemory()])
+def test_where_a_budget_runs_out_the_first_loop_is_shown(monkeypatch: pytest.MonkeyPatch, out: OutOfBudget) -> None:
+    def stop(*_: object) -> None:
+        raise out
+
+    seen = compare_with_exact(22, str(out), lambda: monkeypatch.setattr(ShortLoops, "_look", stop))
+    assert min(seen["longer"], seen["told"], seen["certain"]) >= 1, seen
+
+
+def rings(*lengths: int) -> Machine:
+    """One step into one of several rings, each a component of its own."""
+    m = Machine("rings")
+    ring, at = m.scalar("ring", range(len(lengths) + 1), init=0), m.scalar("at", range(max(lengths)), init=0)
+
+    @m.action
+    def enter() -> None:
+        require(ring == 0)
+        ring.next = choose(range(1, len(lengths) + 1))
+
+    turns = []
+    for number, length in enumerate(lengths, 1):
+
+        def turn() -> None:
+            require(ring == number)
+            at.next = (at + 1) % length
+
+        turn.__name__ = f"turn{number}"
+        turns.append(m.action(turn))
+
+    @m.eventually(fairness=[weak(enter), *map(weak, turns)])
+    def ends() -> Expr:
+        return at == max(lengths) - 1
+
+    return m
+
+
+def test_so_many_starts_have_a_greedy_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shortest, "_MOST_PAIRS", 0)
-    for machine, trace in zip(cases, exact, strict=True):
-        other = Exploration(machine).verdict.properties[0].trace
-        if trace is not None:
-            assert other is not None
-            assert refutes(Semantics(machine), machine.properties[0], other) is None
-            assert (trace.loop_start, len(trace)) <= (other.loop_start, len(other))
-            longer += len(other) > len(trace)
-    assert longer >= 1
+    machine = rings(8, 6, 5, 4, 3, 2)
+    loops = []
+    for starts in range(6):
+        monkeypatch.setattr(shortest, "_GREEDY_STARTS", starts)
+        (found,) = [p for p in Exploration(machine).verdict.properties if p.name == "ends"]
+        assert found.trace is not None
+        assert found.trace.loop_start == 1
+        assert found.note == LONGER + "there are too many combinations of what fairness demands"
+        loops.append(len(found.trace) - 1)
+    assert loops == sorted(loops, reverse=True)
+    assert loops[0] == loops[1] > loops[-1] == 2

@@ -44,6 +44,7 @@ LEVEL_COUNT: Final = 10  # how many were
 LEVEL_MOST: Final = 11  # begin at most so many; 0: only up to each shard's END
 STOP: Final = 12  # begin none once so many states were expanded, or if one has so many states
 ABORT: Final = 13  # not 0: leave the next barrier, and `run`; something was raised
+EACH: Final = 14  # begin none of which a shard has more states than this: it is more than one batch
 STATUS: Final = 16  # one status per thread
 STATUS_STRIDE: Final = 8
 

@@ -79,8 +79,8 @@ def run_text(words: int, shards: int) -> str:
     one has to grow, 2 when ABORT was set while it waited for others. In a round each thread first expands some states
     of each of its shards, then takes into each of its shards the records that all threads wrote for it, in the order of
     the shards that they come from: so what is found, and its order, does not depend on the number of threads. A single
-    thread goes on with further levels if it is told how many: a deep graph of small levels would else spend its time in
-    Python.
+    thread goes on with further levels if it is told how many, as long as each is one batch and its ends are what the
+    caller would have set: a deep graph of small levels would else spend its time in Python.
     """
     block = [
         "%{0}.slot = getelementptr i64, ptr %blocks, i64 %{0}.n",
@@ -141,6 +141,10 @@ def run_text(words: int, shards: int) -> str:
         "%left.old = load i64, ptr %left",
         "%left.new = add i64 %left.old, %d.left",
         "store i64 %left.new, ptr %left",
+        "%d.large.old = load i64, ptr %largest",
+        "%d.larger = icmp ugt i64 %d.left, %d.large.old",
+        "%d.large.new = select i1 %d.larger, i64 %d.left, i64 %d.large.old",
+        "store i64 %d.large.new, ptr %largest",
         "%expanded.old = load i64, ptr %expanded",
         "%expanded.new = add i64 %expanded.old, %d.next",
         "store i64 %expanded.new, ptr %expanded",
@@ -185,6 +189,7 @@ def run_text(words: int, shards: int) -> str:
             "%all = alloca i64",
             "%left = alloca i64",
             "%expanded = alloca i64",
+            "%largest = alloca i64",
             f"%statuses = getelementptr i64, ptr %shared, i64 {c.STATUS}",
             f"%mine.o = mul i64 %me, {c.STATUS_STRIDE}",
             "%mine = getelementptr i64, ptr %statuses, i64 %mine.o",
@@ -238,6 +243,7 @@ def run_text(words: int, shards: int) -> str:
             "%log = getelementptr i64, ptr %levels, i64 %log.o",
             "store i64 0, ptr %left",
             "store i64 0, ptr %expanded",
+            "store i64 0, ptr %largest",
             *loop("deep", "0", str(shards), deepen, "may.deepen", "deepened"),
             f"%stop.slot = getelementptr i64, ptr %shared, i64 {c.STOP}",
             "%stop = load i64, ptr %stop.slot",
@@ -246,7 +252,12 @@ def run_text(words: int, shards: int) -> str:
             "%would = add i64 %left.all, %expanded.all",
             "%any = icmp ne i64 %left.all, 0",
             "%small = icmp ult i64 %would, %stop",
-            "%go.on = and i1 %any, %small",
+            f"%each.slot = getelementptr i64, ptr %shared, i64 {c.EACH}",
+            "%each = load i64, ptr %each.slot",
+            "%largest.all = load i64, ptr %largest",
+            "%fits = icmp ule i64 %largest.all, %each",
+            "%some = and i1 %any, %small",
+            "%go.on = and i1 %some, %fits",
             "br i1 %go.on, label %go.deeper, label %done",
             "go.deeper:",
             "%number.up = add i64 %number, 1",

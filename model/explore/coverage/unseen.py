@@ -39,12 +39,13 @@ def unseen(search: Search, recovery: Recovery, budget: Budget) -> Unseen:
     for _, _, states in _parts(search):
         values.look(states)
     if not search.complete:
-        return Unseen((), values.taken() if search.count else (), (), None)
+        return Unseen((), values.taken() if search.count else (), (), None, search.budget)
     grounder = Grounder(machine, search.program.graph)
     most_cases = max(_LEAST_CASES, _CASES_A_STEP * search.transitions)
     silent = [a for a, fired in zip(machine.actions, search.fired, strict=True) if not fired]
     blocked: list[Blocked] = []
     idle: tuple[Idle, ...] = ()
+    stuck: Stuck | None = None
 
     def timed() -> Iterator[tuple[int, int, NDArray[np.uint64]]]:
         for part in _parts(search):
@@ -63,7 +64,7 @@ def unseen(search: Search, recovery: Recovery, budget: Budget) -> Unseen:
         for action in silent:
             blocked.append(blockers.explain(action, lambda: (states for _, _, states in timed())))
     except OutOfTime as out:
-        return Unseen(tuple(blocked), values.taken(), idle, None, str(out))
+        return Unseen(tuple(blocked), values.taken(), idle, stuck, str(out))
     return Unseen(tuple(blocked), values.taken(), idle, stuck)
 
 

@@ -35,13 +35,14 @@ _MOST_CLAIMS = 32  # two conditions each, in one word
 
 @dataclass(frozen=True, slots=True)
 class _Violation:
-    """A run that violates a claim: its trace, the steps before its loop, the claim's arguments in words, and why no
-    simpler way to the loop was looked for, if that is so."""
+    """A run that violates a claim: its trace, the steps before its loop, the claim's arguments in words, why no simpler
+    way to the loop was looked for, and why a run with as short a way may have a shorter loop, if that is so."""
 
     trace: Trace
     stem: int
     shown: str
     note: str | None
+    doubt: str | None
 
     @property
     def size(self) -> tuple[int, int]:
@@ -84,6 +85,7 @@ class Liveness:
         enabled = enabled_in(self._core, self._demanded[number], budget)
         claims = [c for c in self._search.program.live if c.property is p]
         worst: _Violation | None = None
+        doubts: list[tuple[int, str]] = []
         triggered, at_once = False, True
         for first in range(0, len(claims), _MOST_CLAIMS):
             some = claims[first : first + _MOST_CLAIMS]
@@ -93,11 +95,13 @@ class Liveness:
             at_once &= not (inside & starts).any()
             for i, claim in enumerate(some):
                 found = self._violation(claim, number, _bit(inside, i), _bit(starts, i), enabled, part.part())
+                if found is not None and found.doubt is not None:
+                    doubts.append((found.stem, found.doubt))
                 if found is not None and (worst is None or found.size < worst.size):
                     worst = found
         kind = p.kind.value
         if worst is not None:
-            return PropertyVerdict(p.name, kind, Outcome.VIOLATED, _told(worst), worst.trace, worst.note)
+            return PropertyVerdict(p.name, kind, Outcome.VIOLATED, _told(worst), worst.trace, _note(worst, doubts))
         if p.trigger is not None and not triggered:
             return PropertyVerdict(p.name, kind, Outcome.VACUOUS, f"premise never true: {p.premises[0]!r}")
         how = f"in every fair run through {self._of}"
@@ -137,9 +141,9 @@ class Liveness:
         if not len(region.found):
             return None
         # To stay is the simplest loop.
-        ends, loops = region.found[stays[region.found] != 0], None
+        ends, loops, doubt = region.found[stays[region.found] != 0], None, None
         if not len(ends):
-            loops = loops_of(parts, region.found, budget)
+            loops, doubt = loops_of(parts, region.found, budget)
             ends = np.array(sorted(loops), np.int64)
         path, note = simple_way(self._search, self._recovery, region, ends, at_start=claim.trigger is None)
         stem = len(path) - 1
@@ -147,11 +151,22 @@ class Liveness:
             end = path[-1][0]
             edges = loops[int(self._steps.offsets[end.shard]) + end.number]
             path += [(self._steps.found(int(self._core.states[e.target])), e.instance) for e in edges]
-        return _Violation(self._recovery.along(path, stem), stem, claim.shown, note)
+        return _Violation(self._recovery.along(path, stem), stem, claim.shown, note, doubt)
 
 
 def _bit(bits: Bits, number: int) -> Flags:
     return ((bits >> number) & 1).astype(np.uint8)
+
+
+def _note(found: _Violation, doubts: Sequence[tuple[int, str]]) -> str | None:
+    """In which ways the run may not be the simplest. The loop may be a longer one than that of other arguments of the
+    claim, as far as that is in ``doubts``: steps before a loop, and why it may be longer than need be."""
+    loop = len(found.trace) - found.stem
+    reason = next((why for stem, why in doubts if stem == found.stem), None) if loop > 1 else None
+    parts = [] if found.note is None else [found.note]
+    if reason is not None:
+        parts.append(f"the loop may be longer than need be: {reason}")
+    return "; ".join(parts) or None
 
 
 def _told(found: _Violation) -> str:

@@ -14,15 +14,15 @@ from model.explore.traces.steps import Numbers, Steps
 class Region:
     """The states that runs come to without the goal, up to the nearest that is ``wanted``.
 
-    ``inside``: where the goal does not hold; ``starts``: where a run that violates the claim may begin, whenever it
-    comes there. ``levels[d]`` has the states first reached after d steps, counted from the initial states, ascending;
-    ``found`` are the wanted ones of the last level, none if none can be reached. ``starts`` are those without the
-    goal.
+    ``inside``: where the goal does not hold; ``triggered``: where the claim starts, whenever a run comes there; if the
+    goal does not hold there either, a run may begin to violate the claim: these are the ``starts``. ``levels[d]`` has
+    the states first reached after d steps, counted from the initial states, ascending; ``found`` are the wanted ones of
+    the last level, none if none can be reached.
     """
 
-    def __init__(self, steps: Steps, inside: Flags, starts: Flags, wanted: Flags, budget: Budget) -> None:
+    def __init__(self, steps: Steps, inside: Flags, triggered: Flags, wanted: Flags, budget: Budget) -> None:
         self._steps = steps
-        self.starts: Final = starts & inside
+        self.starts: Final = triggered & inside
         self.levels: Final[list[Numbers]] = []
         self.found: Numbers = np.zeros(0, np.int64)
         new = inside.copy()

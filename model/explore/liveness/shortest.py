@@ -4,7 +4,7 @@ A loop meets what fairness demands step by step, so a shortest one is found brea
 was met on the way there. That is exact, for any closed way from the start, but the pairs are many where the demands
 are: a component takes part while its nodes times its combinations of demands met are at most `_MOST_PAIRS`, and while
 what all starts together cost is bounded. Elsewhere the greedy loop of `lasso` stands, from a few starts. The first
-start has its greedy loop in any case: what is found is never longer.
+start has its greedy loop in any case: what is found is never longer. Whether the loop is a shortest one is told.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ _GREEDY_STARTS = 8
 class ShortLoops:
     """The shortest loops in ``parts`` from any of ``starts``, nodes in order.
 
-    ``found`` has the loop of each start with a loop of the least length that was found.
+    ``found`` has the loop of each start with a loop of the least length that was found; ``doubt`` says why there may be
+    shorter ones, None if there are none.
     """
 
     def __init__(self, parts: FairParts, starts: Sequence[int], budget: Budget) -> None:
@@ -40,12 +41,15 @@ class ShortLoops:
         self._budget: Final = budget
         self._work = _MOST_WORK
         self.found: dict[int, list[Edge]] = {}
+        self.doubt: str | None = None
         self._greedy(starts[0])
         try:
             self._look(starts)
-        except (OutOfMemory, OutOfTime):
+        except (OutOfMemory, OutOfTime) as out:
             # The loop that there is will do.
-            return
+            self.doubt = str(out)
+        if self._least == 1:
+            self.doubt = None
 
     @property
     def _least(self) -> int:
@@ -67,13 +71,16 @@ class ShortLoops:
             for start in some:
                 self._budget.check_time()
                 if self._work < 0:
+                    self.doubt = "there are too many steps to follow"
                     return
                 if rounds is not None:
                     loop, cost = rounds.shortest(start, self._least)
                     self._work -= cost
                     if loop is not None:
                         self._keep(start, loop)
-                elif greedy < _GREEDY_STARTS:
+                    continue
+                self.doubt = "there are too many combinations of what fairness demands"
+                if greedy < _GREEDY_STARTS:
                     greedy += 1
                     self._greedy(start)
 
@@ -200,11 +207,12 @@ class _Rounds:
         return edges[::-1]
 
 
-def loops_of(parts: FairParts, states: Numbers, budget: Budget) -> Mapping[int, list[Edge]]:
-    """The shortest loops from any of ``states``, ascending: of each state with a loop of the least length found."""
+def loops_of(parts: FairParts, states: Numbers, budget: Budget) -> tuple[Mapping[int, list[Edge]], str | None]:
+    """The shortest loops from any of ``states``, ascending: of each state with a loop of the least length found. And
+    why there may be shorter ones, None if there are none."""
     nodes = np.searchsorted(parts.core.states, states).tolist()
-    found = ShortLoops(parts, nodes, budget).found
-    return {int(parts.core.states[node]): loop for node, loop in found.items()}
+    short = ShortLoops(parts, nodes, budget)
+    return {int(parts.core.states[node]): loop for node, loop in short.found.items()}, short.doubt
 
 
 __all__ = ["ShortLoops", "loops_of"]

@@ -3,7 +3,7 @@
 In each shard states lie in the order in which they were found, so a level is a range of numbers in every shard. A
 state's predecessor is not stored: which states were being expanded when it was found is known, and expanding those
 again tells which of them, and which instance, led to it. What is found, and its order, is the same for any number of
-threads.
+threads; only how far a search gets before time or memory runs out is not.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 from model.explore.codegen import context as c
 from model.explore.codegen.native import Native, yield_address
 from model.explore.lowering.lower import Program
+from model.explore.search.batches import batch_ends
 from model.explore.search.growth import Growth
 from model.explore.search.initial import initial_batches
 from model.explore.search.limits import Limits, Progress
@@ -29,10 +30,6 @@ from model.explore.search.spill import Spill
 # States of a batch, and the least that are worth a second thread; fewer if each successor's arrangements are tried.
 _CHUNK = 1 << 14
 _ALONE = 1 << 11
-# Of a large level the eighth part, but at most so many times the usual batch: threads start and meet less often, and a
-# trace, which expands one batch again for each of its steps, still takes no more than a small part of the search.
-_PARTS = 8
-_TIMES = 8
 _ROOM = 1 << 10
 # More than one round can fill.
 _FIRST_BITS = 13
@@ -80,7 +77,8 @@ class Search:
     first state of that depth. ``parents`` and ``children`` are parallel: from mark i on, parents from numbers
     ``parents[i]`` found states from numbers ``children[i]``. ``resumed``: all this was taken from a checkpoint.
 
-    ``stop`` is asked between two batches, some milliseconds apart, whether to end with the budget `INTERRUPTED`.
+    ``stop`` is asked between two batches whether to end with the budget `INTERRUPTED`; so is the clock for the limit.
+    A batch is up to 131,072 states: mostly milliseconds, but tenths of a second where many steps lead from each.
     """
 
     def __init__(
@@ -279,11 +277,9 @@ class Search:
         self.growth.marks = 2 * self.parents.nbytes + self.starts.nbytes
         if self.growth.final:
             self.growth.update()
-        ends, expanded = self.starts[-1], self.parents[-1]
-        level = sum(ends) - sum(self.starts[-2])
-        batch = max(self._chunk, min(level // _PARTS, self._chunk * _TIMES)) // len(self.shards)
-        for shard, end, first in zip(self.shards, ends, expanded, strict=True):
-            shard.block.words[c.END] = min(end, first + batch)
+        ends = batch_ends(self.starts[-2], self.starts[-1], self.parents[-1], self._chunk)
+        for shard, end in zip(self.shards, ends, strict=True):
+            shard.block.words[c.END] = end
             shard.block.words[c.EXPAND] = self.native.expand_address
         if self._saving is not None and not self._warned and (self.growth.final or self.growth.tight):
             self._warned = True
@@ -312,12 +308,16 @@ class Search:
         """Let compiled code run to the END of each shard, or some levels on; whether something has to grow."""
         ends = [int(s.block.words[c.END]) for s in self.shards]
         expanded = sum(self.parents[-1])
-        alone = helpers is None or sum(ends) - expanded < self._alone
+        small = sum(ends) - expanded < self._alone
+        # Who may stop after any batch does so after the same one with any number of threads.
+        lonely = helpers is None and not self.limits.stop_at_first and self.limits.until is None
         shared = self._shared
         shared[c.ARRIVED] = shared[c.LEVEL_COUNT] = 0
-        shared[c.LEVEL_MOST] = _LEVELS if alone and tuple(ends) == self.starts[-1] and not self.growth.final else 0
-        shared[c.STOP] = expanded + (self._chunk if helpers is None else self._alone)
-        threads = 1 if alone else self._threads
+        deepen = (lonely or small) and tuple(ends) == self.starts[-1] and not self.growth.final
+        shared[c.LEVEL_MOST] = _LEVELS if deepen else 0
+        shared[c.STOP] = expanded + (self._chunk if lonely else self._alone)
+        shared[c.EACH] = self._chunk // len(self.shards)
+        threads = 1 if helpers is None or small else self._threads
         share = len(self.shards) // threads
         run, blocks = self.native.kernels.run, self._blocks.ctypes.data
 
@@ -326,7 +326,7 @@ class Search:
             return run(blocks, me * share, last, shared.ctypes.data, threads, me)
 
         try:
-            others = [helpers.submit(part, me) for me in range(1, threads)] if helpers is not None else []
+            others = [helpers.submit(part, me) for me in range(1, threads)] if helpers else []
             answer = part(0)
             for other in others:
                 other.result()

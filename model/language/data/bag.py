@@ -188,9 +188,7 @@ class Bag(Store):
                 if held:
                     counts.append(({field: shown[field] for field in self.type.fields}, held))
         shown_length = values[self.length.name, index]
-        # only a spec that was edited counts otherwise, and its states are still told apart
-        held_now = BagText(counts)
-        return held_now if shown_length == in_all else f"{held_now} of {shown_length}"
+        return BagText(counts, "" if shown_length == in_all else f" of {shown_length}")
 
 
 __all__ = ["Bag"]

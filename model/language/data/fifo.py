@@ -170,12 +170,11 @@ class Fifo(Store):
 
     def text(self, index: tuple[int, ...], values: CellValues) -> str:
         length = values[self.length.name, index]
-        held = QueueText(self._message(slot, index, values) for slot in self.slots[:length])
-        behind = self.slots[length:]
-        if all(self._is_empty(slot, index, values) for slot in behind):
-            return held
-        # only a spec that was edited gets here, and its states are still told apart
-        return f"{held} before {QueueText(self._message(slot, index, values) for slot in behind)}"
+        held, behind = (
+            [self._message(slot, index, values) for slot in some] for some in (self.slots[:length], self.slots[length:])
+        )
+        odd = any(not self._is_empty(slot, index, values) for slot in self.slots[length:])
+        return QueueText(held, f" before {QueueText(behind)}" if odd else "")
 
     def _is_empty(self, slot: dict[str, VariableBase], index: tuple[int, ...], values: CellValues) -> bool:
         plain = all(values[slot[f].name, index] == self._nothing(f).raw for f in self.type.plain)

@@ -16,8 +16,12 @@ Element: TypeAlias = str | tuple[str, ...]
 class Compound(str):
     """The text of such a value. Equal texts are equal values.
 
-    A copy, also in another process, is made of the parts: `str` would take them from the text.
+    ``besides`` is its end, if that says what no part of it does: only a spec that was edited gets to such values, and
+    its states are still told apart. A copy, also in another process, is made of the parts: `str` would take them from
+    the text.
     """
+
+    besides: str = ""
 
 
 class SetText(Compound):
@@ -42,15 +46,15 @@ class QueueText(Compound):
 
     messages: tuple[Message, ...]
 
-    def __new__(cls, messages: Iterable[Message]) -> QueueText:
+    def __new__(cls, messages: Iterable[Message], besides: str = "") -> QueueText:
         """The text of these, the first to come out first."""
         some = tuple(messages)
-        made = super().__new__(cls, f"[{', '.join(map(message_text, some))}]")
-        made.messages = some
+        made = super().__new__(cls, f"[{', '.join(map(message_text, some))}]{besides}")
+        made.messages, made.besides = some, besides
         return made
 
-    def __reduce__(self) -> tuple[type[QueueText], tuple[object]]:
-        return QueueText, (self.messages,)
+    def __reduce__(self) -> tuple[type[QueueText], tuple[object, str]]:
+        return QueueText, (self.messages, self.besides)
 
 
 class BagText(Compound):
@@ -58,16 +62,16 @@ class BagText(Compound):
 
     counts: tuple[tuple[Message, int], ...]
 
-    def __new__(cls, counts: Iterable[tuple[Message, int]]) -> BagText:
+    def __new__(cls, counts: Iterable[tuple[Message, int]], besides: str = "") -> BagText:
         """The text of messages and how many there are of each, at least one."""
         some = tuple(counts)
         words = (message_text(m) + (f" x{n}" if n > 1 else "") for m, n in some)
-        made = super().__new__(cls, "{" + ", ".join(words) + "}")
-        made.counts = some
+        made = super().__new__(cls, "{" + ", ".join(words) + "}" + besides)
+        made.counts, made.besides = some, besides
         return made
 
-    def __reduce__(self) -> tuple[type[BagText], tuple[object]]:
-        return BagText, (self.counts,)
+    def __reduce__(self) -> tuple[type[BagText], tuple[object, str]]:
+        return BagText, (self.counts, self.besides)
 
 
 def message_text(fields: Message) -> str:
@@ -78,7 +82,9 @@ def message_text(fields: Message) -> str:
 
 def in_json(value: Plain | Compound) -> Plain | Sequence[object]:
     """``value`` with its parts, if it has any: a list of elements, of messages as objects, or of messages with their
-    ``count``."""
+    ``count``. With something besides its parts it is the text."""
+    if isinstance(value, Compound) and value.besides:
+        return str(value)
     match value:
         case SetText(elements=elements):
             return [e if isinstance(e, str) else list(e) for e in elements]
