@@ -38,7 +38,7 @@ ROWS: Final = 1 << (32 - INSTANCE_BITS)  # most states that are expanded in one 
 
 # Words that all threads of a search share.
 ARRIVED: Final = 0  # how many threads have arrived at barriers
-YIELD: Final = 8  # address of a function that lets other threads run
+NAP: Final = 8  # address of a function that sleeps for some microseconds
 LEVELS: Final = 9  # address of the levels begun: for each the states of all shards before it
 LEVEL_COUNT: Final = 10  # how many were
 LEVEL_MOST: Final = 11  # begin at most so many; 0: only up to each shard's END

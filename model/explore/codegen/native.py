@@ -107,10 +107,10 @@ class Native:
         self._use(code)
 
 
-def yield_address() -> int:
-    """A C function without arguments that lets another thread run."""
+def nap_address() -> int:
+    """A C function that sleeps for as many microseconds as its argument says."""
     library = ctypes.CDLL(None)
-    return ctypes.cast(library.sched_yield, ctypes.c_void_p).value or 0
+    return ctypes.cast(library.usleep, ctypes.c_void_p).value or 0
 
 
-__all__ = ["Kernels", "Native", "kernels", "yield_address"]
+__all__ = ["Kernels", "Native", "kernels", "nap_address"]

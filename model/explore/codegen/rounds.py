@@ -6,7 +6,10 @@ from model.explore.codegen import context as c
 from model.explore.codegen.each import load_words
 from model.explore.codegen.routing import route
 
-_SPINS = 1000
+# Some ten microseconds, as long as threads usually wait for each other. Then they sleep: who only yields, where
+# something else wants the core, waits for a whole slice of it, at every meeting.
+_SPINS = 30_000
+_NAP_MICROSECONDS = 20
 
 
 def records_text(words: int, shards: int) -> str:
@@ -42,23 +45,23 @@ BARRIER = "\n".join(
         "entry:",
         f"%arrived = getelementptr i64, ptr %shared, i64 {c.ARRIVED}",
         f"%abort = getelementptr i64, ptr %shared, i64 {c.ABORT}",
-        f"%yield.slot = getelementptr i64, ptr %shared, i64 {c.YIELD}",
-        "%yield = load ptr, ptr %yield.slot",
+        f"%nap.slot = getelementptr i64, ptr %shared, i64 {c.NAP}",
+        "%nap = load ptr, ptr %nap.slot",
         "%before = atomicrmw add ptr %arrived, i64 1 seq_cst",
         "br label %head",
         "head:",
-        "%spins = phi i64 [ 0, %entry ], [ %spins.next, %spin ], [ 0, %give.way ]",
+        "%spins = phi i64 [ 0, %entry ], [ %spins.next, %spin ], [ 0, %sleep ]",
         "%now = load atomic i64, ptr %arrived seq_cst, align 8",
         "%done = icmp uge i64 %now, %goal",
         "br i1 %done, label %exit, label %wait",
         "wait:",
         "%spins.next = add i64 %spins, 1",
         f"%patient = icmp ult i64 %spins, {_SPINS}",
-        "br i1 %patient, label %spin, label %give.way",
+        "br i1 %patient, label %spin, label %sleep",
         "spin:",
         "br label %head",
-        "give.way:",
-        "%unused = call i32 %yield()",
+        "sleep:",
+        f"%unused = call i32 %nap(i32 {_NAP_MICROSECONDS})",
         # Who waits this long may wait for a thread that never comes.
         "%stop = load atomic i64, ptr %abort seq_cst, align 8",
         "%stopped = icmp ne i64 %stop, 0",

@@ -18,7 +18,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from model.explore.codegen import context as c
-from model.explore.codegen.native import Native, yield_address
+from model.explore.codegen.native import Native, nap_address
 from model.explore.lowering.lower import Program
 from model.explore.search.batches import batch_ends
 from model.explore.search.growth import Growth
@@ -117,7 +117,7 @@ class Search:
         self._alone: Final = _ALONE // arrangements
         self._blocks = np.array([s.block.address for s in self.shards], np.int64)
         self._shared = np.zeros(c.STATUS + c.STATUS_STRIDE * self._threads, np.int64)
-        self._shared[c.YIELD] = yield_address()
+        self._shared[c.NAP] = nap_address()
         self._levels = np.zeros((_LEVELS, native.shards), np.int64)
         self._shared[c.LEVELS] = self._levels.ctypes.data
         self.parents: Final = Rows(native.shards)
