@@ -101,6 +101,14 @@ def check_size(name: str, value: int, least: int = 1, most: int = 1000) -> None:
         raise ValueError(f"{name} is an integer from {least} to {most}, found {value!r}")
 
 
+def check_each(name: str, values: tuple[int, ...], count: int, of: str, least: int = 1, most: int = 1000) -> None:
+    """ValueError, as of `check_size`, if ``values`` are not ``count`` sensible sizes, one for each ``of``."""
+    if len(values) != count:
+        raise ValueError(f"{name} has a number for each {of}, of which there are {count}; found {len(values)} numbers")
+    for number, value in enumerate(values, 1):
+        check_size(f"{name} of {of} {number}", value, least, most)
+
+
 def _kinds(hint: Any) -> tuple[type, ...]:
     if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
         parts = [_kinds(h) for h in typing.get_args(hint)]

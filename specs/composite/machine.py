@@ -11,7 +11,7 @@ from model.language import Machine, all_, any_, ite, require, sum_, when
 from specs.composite.properties import declare_decision, declare_placements, declare_progress
 from specs.composite.state import Block, Child, Outcome, Rack, Tree
 from specs.kubernetes.state import Queue
-from specs.parameters import check_size
+from specs.parameters import check_each, check_size
 
 
 def composite(
@@ -36,9 +36,11 @@ def composite(
     for name, value, least in (("children", children, 1), ("blocks", blocks, 1), ("min_count", min_count, 1)):
         check_size(name, value, least=least, most=8)
     check_size("min_groups", min_groups, most=children)
+    check_size("failures", failures, least=0, most=8)
+    check_size("changes", changes, least=0, most=8)
+    check_each("slots", slots, len(slots), "rack", least=0, most=16)
     check_size("busy", busy, least=0, most=len(slots))
-    if len(each) != children or min(each) < min_count:
-        raise ValueError(f"pods is one number of at least min_count per child ({children}), found {pods}")
+    check_each("pods", each, children, "child", least=min_count, most=16)
     if len(slots) % blocks:
         raise ValueError(f"slots has the same number of racks for each of {blocks} blocks, found {len(slots)}")
     m = Machine("composite", doc="Kubernetes CompositePodGroup scheduling, alpha in 1.37")

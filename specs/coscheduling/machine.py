@@ -12,7 +12,7 @@ import enum
 from collections.abc import Callable
 
 from model.language import Expr, Machine, Sort, after, all_, any_, each, implies, require, sum_, weak, when
-from specs.parameters import check_size
+from specs.parameters import check_each, check_size
 
 
 class Gang(Sort):
@@ -92,9 +92,11 @@ def coscheduling(
     ValueError for sizes that make no sense.
     """
     check_size("gangs", gangs, most=8)
+    check_size("slots", slots, most=64)
+    check_size("scales", scales, least=0, most=8)
+    check_size("together", together, most=gangs)
     sizes = (size,) * gangs if isinstance(size, int) else tuple(size)
-    if len(sizes) != gangs or min(sizes) <= scales:
-        raise ValueError(f"size is one number above scales, or one per gang ({gangs}), found {size}")
+    check_each("size", sizes, gangs, "gang", least=scales + 1, most=16)
     if gangs % together:
         raise ValueError(f"together divides gangs, which is {gangs}; found {together}")
     m = Machine("coscheduling", doc="Gangs at the Permit barrier")

@@ -11,6 +11,7 @@ from __future__ import annotations
 from model.language import Machine, all_, implies, require
 from specs.kueue.properties import declare
 from specs.kueue.shares import Cohort, Stage, Strategy, Workload
+from specs.parameters import check_each
 
 
 def kueue(
@@ -28,10 +29,11 @@ def kueue(
     ``strategy``: which fair sharing strategies are configured. ``recheck``: whether the targets that are left
     after fillBackWorkloads must be allowed, which today's code does not ask. ValueError for sizes that make no sense.
     """
-    if len(weight) != len(nominal) or not len(queue) == len(size) == len(priority):
-        raise ValueError("nominal and weight have a number for each queue; queue, size and priority for each workload")
-    if max(queue) >= len(nominal) or max(size) > sum(nominal):
-        raise ValueError(f"queue numbers one of {len(nominal)} queues, and no size is above {sum(nominal)}")
+    check_each("nominal", nominal, len(nominal), "queue", least=0, most=16)
+    check_each("weight", weight, len(nominal), "queue", least=0, most=16)
+    check_each("queue", queue, len(queue), "workload", least=0, most=len(nominal) - 1)
+    check_each("size", size, len(queue), "workload", most=max(1, sum(nominal)))
+    check_each("priority", priority, len(queue), "workload", least=0, most=16)
     m = Machine("kueue", doc="Kueue's fair sharing within a cohort")
     c = Cohort(m, nominal, weight, queue, size, priority, strategy)
     m.attach(c)

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 import pytest
+from thirds import a_third
 
 from model.explore import explore
 from model.language import Expr, Machine, Sort, SpecError, all_, implies, require
@@ -34,7 +35,7 @@ from specs.trials import Fate, run_trials, scopes, tried
 # A tracer would take more time here than the tests do; what they run is run by others too.
 pytestmark = pytest.mark.no_cover
 
-# A third of them is tried here; `make mutants` tries them all, in less time.
+# A third of them is tried by the fast tests; `make mutants` tries them all.
 MUTANTS = {f"{spec}-{m.name}": m for spec in SHIPPED for m in mutants(spec)}
 
 
@@ -43,9 +44,7 @@ def base(spec: str, parameters: tuple[tuple[str, object], ...]) -> Verdict:
     return explore(spec_function(spec)(**dict(parameters)))
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[] if i % 3 == 0 else [pytest.mark.slow]) for i, name in enumerate(MUTANTS)]
-)
+@pytest.mark.parametrize("name", a_third(MUTANTS))
 def test_a_mutant_breaks_what_it_is_meant_to(name: str) -> None:
     mutant, spec = MUTANTS[name], name.split("-")[0]
     trial = tried(spec, mutant, base(spec, tuple(mutant.parameters.items())))
@@ -163,7 +162,8 @@ def test_nothing_is_caught_that_a_budget_left_undecided(report: str) -> None:
 
 @pytest.mark.parametrize("spec", SHIPPED)
 def test_every_property_has_a_mutant(spec: str) -> None:
-    machines = [spec_function(spec)(), *(m.base() for m in mutants(spec))]
+    scopes_of = {repr(dict(m.parameters)): m for m in mutants(spec)}
+    machines = [spec_function(spec)(), *(m.base() for m in scopes_of.values())]
     properties = {p.name for machine in machines for p in machine.properties}
     assert properties == {m.violated for m in mutants(spec)}
 

@@ -20,7 +20,6 @@ from model.verdict import Outcome, Verdict
 from specs.loading import SpecLoadError, load_spec
 from specs.ray import Edition, Status
 from specs.ray.life_cycle import published
-from specs.ray.mutants import MUTANTS
 
 README = (Path(specs.ray.__file__).parent / "README.md").read_text(encoding="utf-8")
 ROW = re.compile(
@@ -145,17 +144,6 @@ def test_a_finding_is_shown_by_its_parameters(parameters: str, name: str, last: 
     assert trace is not None
     assert trace.steps[-1].action.startswith(last)
     assert Semantics(machine).replay(trace) is None
-
-
-MUSEUM = [m for m in MUTANTS if m.report]
-
-
-@pytest.mark.parametrize("name", [m.name for m in MUSEUM])
-def test_a_report_breaks_its_property_and_its_consequences_only(name: str) -> None:
-    mutant = next(m for m in MUSEUM if m.name == name)
-    assert mutant.lines <= 10
-    assert explore(mutant.base()).outcome is Outcome.HOLDS
-    assert violated(explore(mutant.make())).keys() == {mutant.violated, *mutant.consequences}
 
 
 # ---- bad parameters
