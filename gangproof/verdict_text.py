@@ -77,6 +77,7 @@ def headline(verdict: Verdict) -> str:
         silent = [p.name for p in vacuous if p.kind != "sometimes"]
         words = [f"never fired: {', '.join(verdict.never_fired)}"] if verdict.never_fired else []
         words += [f"never reached: {', '.join(unreached)}"] if unreached else []
+        words += verdict.loose_ends
         words += [f"says nothing: {', '.join(silent)}"] if silent else []
         reason = " " + "; ".join(words)
     return f"{outcome.value.upper()}:{reason or ' every property'}. {covered} ({cost})."

@@ -113,6 +113,11 @@ class Unseen:
             found.append(f"{self.unfinished} before all was told of what was not seen")
         return tuple(found)
 
+    @property
+    def never_taken(self) -> tuple[str, ...]:
+        """The variables of which some value of the range is never taken."""
+        return tuple(each.variable for each in self.values if each.never)
+
     def to_json(self) -> dict[str, Any]:
         """The ``coverage`` object of ``gangproof check --json``."""
         return {

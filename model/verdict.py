@@ -102,7 +102,8 @@ class Coverage:
 class Verdict:
     """The answer about one machine. ``parameters`` are the spec function's, as JSON values.
 
-    ``unseen``: what was not seen, if that was asked for; ``vacuity``: which mutants break what, the same.
+    ``unseen``: what was not seen, if that was asked for; ``vacuity``: which mutants break what, the same. ``strict``:
+    whether a value that is never taken, or a step that changes nothing, is vacuous too.
     """
 
     spec: str
@@ -112,6 +113,7 @@ class Verdict:
     warnings: tuple[str, ...] = field(default=())
     unseen: Unseen | None = None
     vacuity: Vacuity | None = None
+    strict: bool = False
 
     @property
     def never_fired(self) -> tuple[str, ...]:
@@ -119,13 +121,24 @@ class Verdict:
         return tuple(name for name, fired in self.coverage.actions.items() if fired == 0)
 
     @property
+    def loose_ends(self) -> tuple[str, ...]:
+        """If ``strict``, what was not seen that the spec speaks of, in words."""
+        if not self.strict or self.unseen is None:
+            return ()
+        never, idle = self.unseen.never_taken, tuple(each.action for each in self.unseen.idle)
+        words = (("values never taken of", never), ("steps that change nothing by", idle))
+        return tuple(f"{what} {', '.join(names)}" for what, names in words if names)
+
+    @property
     def outcome(self) -> Outcome:
         """The worst of all: violated, unknown, vacuous, holds."""
         found = {p.outcome for p in self.properties}
         if not self.coverage.complete or (self.vacuity is not None and self.vacuity.undecided):
             found.add(Outcome.UNKNOWN)
-        if self.coverage.complete and self.never_fired:
+        if self.coverage.complete and (self.never_fired or self.loose_ends):
             found.add(Outcome.VACUOUS)
+        if self.strict and self.unseen is not None and self.unseen.unfinished is not None:
+            found.add(Outcome.UNKNOWN)
         return next((o for o in _WORST_FIRST if o in found), Outcome.HOLDS)
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -26,6 +27,7 @@ _OF_ONE_RUN = ("resume", "checkpoint", "max_states", "max_memory", "time_limit")
 @click.option("--stop-at-first", is_flag=True, help="Stop at the first violation.")
 @click.option("--symmetry", is_flag=True, help="Of states that differ by an exchange of equals explore only one.")
 @click.option("--vacuity", is_flag=True, help="Also explore mutants, until one has broken each property.")
+@click.option("--strict", is_flag=True, help="Count values never taken, and steps that change nothing, as vacuous.")
 @click.option("--property", "shown", metavar="NAME", help="Show the trace of this property.")
 @click.option(
     "--trace-format",
@@ -55,6 +57,7 @@ def command(
     stop_at_first: bool,
     symmetry: bool,
     vacuity: bool,
+    strict: bool,
     shown: str | None,
     form: str | None,
     trace_file: Path | None,
@@ -67,6 +70,8 @@ def command(
     """Explore every state of SPEC: a shipped name (see `gangproof list`) or FILE.py:FUNCTION.
 
     A violation that was found before the time limit is traced to its end, which takes a while where it lies deep.
+
+    With --strict, a value of a range that is never taken, or a step that changes nothing, is an exit status of 4 too.
 
     With --vacuity, small faults are put into the actions one by one; a property that none of them breaks is vacuous.
 
@@ -135,6 +140,7 @@ def command(
                 progress=lambda tried, left: bar.show(f"{tried:,} mutants tried  {left:,} properties not broken yet"),
             )
             verdict = with_vacuity(verdict, found)
+    verdict = replace(verdict, strict=strict)
     kept = None if saving.written is None else str(saving.path)
     if only_trace:
         write_trace(machine, verdict, shown, form or "table", None)

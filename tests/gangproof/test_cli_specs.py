@@ -294,3 +294,52 @@ def test_a_mutant_that_survives_and_one_that_is_undecided(
 def test_mutants_that_there_are_not(capsys: pytest.CaptureFixture[str], arguments: list[str], told: str) -> None:
     assert run(["mutants", *arguments]) == 2
     assert told in " ".join(capsys.readouterr().err.split())
+
+
+LOOSE = """
+from model.language import Machine, require, when
+
+def loose(top: int = 3, idle: bool = False):
+    m = Machine("loose")
+    x = m.scalar("x", range(4), init=0)
+    @m.action
+    def up():
+        require(x < top)
+        x.next += 1
+    if idle:
+        @m.action
+        def rest():
+            with when(x > 3):
+                x.next = 0
+    @m.terminal
+    def at_the_top():
+        return x == top
+    return m
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "strict", "said"),
+    [
+        ((), 0, "HOLDS"),
+        (("top=2",), 4, "VACUOUS: values never taken of x."),
+        (("idle=true",), 4, "VACUOUS: steps that change nothing by rest."),
+        (("top=2", "idle=true"), 4, "VACUOUS: values never taken of x; steps that change nothing by rest."),
+    ],
+)
+def test_strict_counts_what_is_told(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, given: tuple[str, ...], strict: int, said: str
+) -> None:
+    spec = tmp_path / "loose.py"
+    spec.write_text(LOOSE)
+    assert run(["check", f"{spec}:loose", *given]) == 0
+    capsys.readouterr()
+    assert run(["check", f"{spec}:loose", *given, "--strict"]) == strict
+    assert said in " ".join(capsys.readouterr().out.split())
+    status, parsed, _ = answer(capsys, "check", f"{spec}:loose", *given, "--strict")
+    assert (status, parsed["verdict"]) == (strict, "vacuous" if strict else "holds")
+
+
+def test_strict_is_undecided_where_time_ran_out(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", "gang", "--strict", "--max-states", "10"]) == 3
+    assert "UNKNOWN" in capsys.readouterr().out

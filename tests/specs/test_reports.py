@@ -34,7 +34,7 @@ def test_every_length_is_told_as_it_is() -> None:
         if row is None:
             continue
         compared += 1
-        if int(row[-1]) != trial.steps or not any(f"`{trial.told.name}`" in cell for cell in row):
+        if int(row[-1]) != trial.steps or trial.told.name not in " ".join(row):
             wrong.append((trial.report, trial.told.name, trial.steps, row))
     assert not wrong
     assert compared > 50
