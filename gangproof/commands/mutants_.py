@@ -47,7 +47,11 @@ def command(
     pairs = [(s, m) for s in names for m in mutants(s) if (not reports or m.report) and only in (None, m.name)]
     if not pairs:
         where = spec or "any shipped spec"
-        raise click.BadParameter(f"no mutant {only!r} of {where}" if only else f"no report is a mutant of {where}")
+        there = [m.name for s in names for m in mutants(s) if m.report or not reports]
+        known = f"; it has {', '.join(there)}" if spec else ""
+        raise click.BadParameter(
+            f"no mutant {only!r} of {where}{known}" if only else f"{where} has no mutant of a report"
+        )
     if only_list:
         if as_json:
             raise click.UsageError("--list is text; what there is as JSON is the answer without it, or gangproof list")

@@ -286,8 +286,11 @@ def test_a_mutant_that_survives_and_one_that_is_undecided(
     ("arguments", "told"),
     [
         (["gnag"], "no spec 'gnag' is shipped; there are gang, yunikorn"),
-        (["gang", "--mutant", "no_qouta"], "no mutant 'no_qouta' of gang"),
-        (["gang", "--reports"], "no report is a mutant of gang"),
+        (
+            ["gang", "--mutant", "no_qouta"],
+            "no mutant 'no_qouta' of gang; it has no_quota, no_node_capacity, runs_one_early",
+        ),
+        (["gang", "--reports"], "gang has no mutant of a report"),
         (["gang", "--list", "--json"], "--list is text"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gangproof.coverage_text import unseen_text
+from gangproof.output import table
 from model.coverage import Blocked, Conjunct, Taken, Unseen
 
 
@@ -41,3 +42,13 @@ def test_what_was_looked_at_in_part_is_told_of_that_part() -> None:
         "Never together in the first 4 combinations of arguments: x > 0 and y > 0."
     )
     assert text_of(Unseen((whole,), (), (), None)).endswith("Never together: x > 0 and y > 0.")
+
+
+def test_a_table_fits_whatever_its_first_column_holds() -> None:
+    told = table(
+        ["property", "kind", "because"], [("short", "always", "so"), ("long_" * 12, "always", "a reason of its own")]
+    )
+    assert max(map(len, told.splitlines())) <= 80
+    rows = told.splitlines()
+    assert rows[3] == "long_" * 12
+    assert rows[4].split() == ["always", "a", "reason", "of", "its"]
