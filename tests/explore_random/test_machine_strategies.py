@@ -99,8 +99,8 @@ def test_the_simplest_machine() -> None:
     ("name", "wanted"),
     [
         ("choose", lambda m: any(a.choices for a in m.actions)),
-        ("for", lambda m: any(u.binders for a in m.actions for u in a.updates)),
-        ("step", lambda m: any(p.kind.value == "step" for p in m.properties)),
+        pytest.param("for", lambda m: any(u.binders for a in m.actions for u in a.updates), marks=pytest.mark.slow),
+        pytest.param("step", lambda m: any(p.kind.value == "step" for p in m.properties), marks=pytest.mark.slow),
     ],
 )
 def test_they_shrink(name: str, wanted: Callable[[Machine], bool]) -> None:
