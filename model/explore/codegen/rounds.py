@@ -6,9 +6,9 @@ from model.explore.codegen import context as c
 from model.explore.codegen.each import load_words
 from model.explore.codegen.routing import route
 
-# Some ten microseconds, as long as threads usually wait for each other. Then they sleep: who only yields, where
+# Some hundred microseconds, longer than threads usually wait for each other. Then they sleep: who only yields, where
 # something else wants the core, waits for a whole slice of it, at every meeting.
-_SPINS = 30_000
+_SPINS = 400_000
 _NAP_MICROSECONDS = 20
 
 
