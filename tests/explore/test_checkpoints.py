@@ -15,6 +15,9 @@ from model.verdict import Outcome
 from specs.gang import gang
 from specs.loading import load_spec
 
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
+
 
 @pytest.fixture
 def level_by_level(monkeypatch: pytest.MonkeyPatch) -> None:

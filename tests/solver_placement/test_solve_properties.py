@@ -23,6 +23,9 @@ from solver_placement.model_patterns import PatternModel, all_patterns
 from solver_placement.problem import Problem
 from solver_placement.reduction import reduce_cluster
 
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
+
 EXACT = ["auto", "patterns", "nodes"]
 INEXACT = sorted(set(METHODS) - set(EXACT))
 

@@ -18,6 +18,9 @@ from specs.autoscaled_gang.life_cycle import GONE, IN_THE_CLOUD, TRANSITIONS, su
 from specs.autoscaled_gang.mutants import MUTANTS
 from specs.mutant import Mutant
 
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
+
 # What may follow each state in Ray 2.48, read off its `get_valid_transitions`.
 RAY_2_48 = {
     "QUEUED": {"REQUESTED"},

@@ -22,6 +22,9 @@ from specs.composite import composite
 from specs.kubernetes import Cycle, kubernetes
 from specs.loading import SpecLoadError, load_spec
 
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
+
 FOLDER = Path(str(specs.__file__)).parent
 NAMES = ("kubernetes", "composite", "coscheduling", "kueue")
 ROW = re.compile(

@@ -17,6 +17,9 @@ from specs.loading import SpecLoadError, load_spec
 from specs.predicate_cache import Annotation, Edition, predicate_cache
 from specs.predicate_cache.selectors import Operator, Requirement, Selection
 
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
+
 FOLDER = Path(specs.predicate_cache.__file__).parent
 README = (FOLDER / "README.md").read_text(encoding="utf-8")
 ROW = re.compile(

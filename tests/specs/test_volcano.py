@@ -24,6 +24,9 @@ from specs.volcano.parameters import STATIC
 from specs.volcano.shares import deserved
 from specs.volcano.state import State
 
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
+
 FOLDER = Path(specs.volcano.__file__).parent
 README = (FOLDER / "README.md").read_text(encoding="utf-8")
 ROW = re.compile(

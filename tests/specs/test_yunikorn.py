@@ -21,6 +21,9 @@ from specs.loading import SpecLoadError, load_spec
 from specs.yunikorn import Gate, Policy, Queues, Timers, yunikorn
 from specs.yunikorn.parameters import scope
 
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
+
 README = (Path(specs.yunikorn.__file__).parent / "README.md").read_text(encoding="utf-8")
 ROW = re.compile(
     r"^\| (?P<parameters>\(default\)|[a-z_]+=\S+(?: [a-z_]+=\S+)*) \| (?P<states>[\d,]+) \| (?P<transitions>[\d,]+) "

@@ -20,6 +20,9 @@ from model.verdict import Outcome, Verdict
 from specs.loading import SpecLoadError, load_spec
 from specs.registry import mutants
 
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
+
 HERE = Path(specs.yunikorn_current.__file__).parent
 README = (HERE / "README.md").read_text(encoding="utf-8")
 ROW = re.compile(
