@@ -20,6 +20,9 @@ from specs.gang import gang
 from specs.loading import load_spec
 from specs.registry import SHIPPED
 
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
+
 SMALL = {"apps": 2, "size": 3, "nodes": 2, "capacity": 2, "quota": 4}
 
 

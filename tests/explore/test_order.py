@@ -19,6 +19,9 @@ from model.explore.search.search import Search
 from model.language import Expr, Machine, choose, require
 from model.semantics import Semantics
 
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
+
 
 def fan(first: int, second: int) -> Machine:
     """One state, then ``first``, then ``first * second``, of which pairs have their next states in common."""

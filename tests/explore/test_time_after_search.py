@@ -17,6 +17,9 @@ from model.language import Expr, Machine, one_of, require
 from model.semantics import Semantics
 from model.verdict import Outcome, PropertyVerdict
 
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
+
 
 def ladder(length: int) -> Machine:
     """Up to the end, on one of three sides, which may be changed on every rung; one action never happens."""

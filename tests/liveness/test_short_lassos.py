@@ -18,6 +18,9 @@ from model.semantics import Semantics, State, explore
 from model.semantics_liveness import arguments, demands, moves, refutes
 from model.trace import Trace
 
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
+
 Cost = tuple[int, frozenset[int]]  # cells changed, counted with and without repetition
 Size = tuple[int, int, int, int]  # steps before the loop, on it; cells changed before it, in all and different ones
 
