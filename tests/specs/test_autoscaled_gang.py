@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from autoscaled_gang_by_hand import World
+from tables import assert_same_counts
 
-from model import semantics
 from model.explore import explore
 from model.language import Machine, PropertyKind, SpecError
 from model.semantics import Semantics
@@ -104,10 +104,7 @@ def test_explorer_agrees_with_the_model_by_hand(world: dict[str, Any]) -> None:
 )
 def test_explorer_agrees_with_the_meaning(parameters: dict[str, Any]) -> None:
     machine = autoscaled_gang(**parameters)
-    slow, fast = semantics.explore(machine), explore(machine)
-    c = fast.coverage
-    assert (len(slow.distance), slow.transitions, slow.depth) == (c.distinct_states, c.transitions, c.depth)
-    assert slow.fired == c.actions
+    slow, fast = assert_same_counts(machine)
     assert slow.violated == lengths(fast)
     unsaid = {p.name for p in fast.properties if p.outcome is Outcome.VACUOUS}
     never = {p.name for p in machine.properties if p.kind is PropertyKind.SOMETIMES} - slow.reached.keys()

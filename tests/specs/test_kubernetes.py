@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import csv
 import re
-from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
 import pytest
+from rules import Rules
+from tables import found, load, rows, told
 from thirds import a_third
 
 import specs
 from model.explore import explore
 from model.export.graph import merged_graphs
-from model.language import Machine
 from model.query import read_query
 from model.semantics import Semantics
-from model.verdict import Outcome, Verdict
+from model.verdict import Outcome
 from specs.composite import composite
 from specs.kubernetes import Cycle, kubernetes
 from specs.loading import SpecLoadError, load_spec
@@ -27,28 +27,13 @@ pytestmark = pytest.mark.no_cover
 
 FOLDER = Path(str(specs.__file__)).parent
 NAMES = ("kubernetes", "composite", "coscheduling", "kueue")
-ROW = re.compile(
-    r"^\| (?P<parameters>\(default\)|[a-z_]+=\S+(?: [a-z_]+=\S+)*) \| (?P<states>[\d,]+) \| (?P<transitions>[\d,]+) "
-    r"\| (?P<depth>\d+) \| (?P<answer>.+) \|$",
-    re.MULTILINE,
-)
 
 
 def readme(spec: str) -> str:
     return (FOLDER / spec / "README.md").read_text(encoding="utf-8")
 
 
-ROWS = {(spec, row["parameters"]): row for spec in NAMES for row in ROW.finditer(readme(spec))}
-
-
-def load(spec: str, parameters: str) -> Machine:
-    return load_spec(spec, [] if parameters == "(default)" else parameters.split())
-
-
-def answer(verdict: Verdict) -> str:
-    found = {p.name: len(p.trace or ()) for p in verdict.properties if p.outcome is Outcome.VIOLATED}
-    words = ", ".join(f"{name} {steps}" for name, steps in found.items())
-    return f"violated: {words}" if words else verdict.outcome.value
+ROWS = {(spec, parameters): row for spec in NAMES for parameters, row in rows(readme(spec)).items()}
 
 
 def test_the_tables_are_read() -> None:
@@ -59,9 +44,7 @@ def test_the_tables_are_read() -> None:
 @pytest.mark.parametrize(("spec", "parameters"), a_third(ROWS))
 def test_the_tables_tell_what_is_found(spec: str, parameters: str) -> None:
     verdict = explore(load(spec, parameters))
-    c, row = verdict.coverage, ROWS[spec, parameters]
-    found = [f"{c.distinct_states:,}", f"{c.transitions:,}", str(c.depth), answer(verdict)]
-    assert found == [row[name] for name in ("states", "transitions", "depth", "answer")]
+    assert found(verdict) == told(ROWS[spec, parameters])
 
 
 @pytest.mark.parametrize("spec", NAMES)
@@ -74,37 +57,22 @@ def test_the_default_holds_and_is_not_empty(spec: str) -> None:
 # ---- rules
 
 
-RULES = dict(re.findall(r"^\| (K\d+) \| .+ \| (.+) \|$", readme("kubernetes").split("## Rules")[1], re.MULTILINE))
 # Together these have every action and every property.
 MACHINES = (kubernetes(), kubernetes(cycle=Cycle.POD_BY_POD, misfits=0), composite())
-
-
-def cited() -> dict[str, set[str]]:
-    """For each rule the actions and properties whose docstrings cite it."""
-    found: dict[str, set[str]] = defaultdict(set)
-    for machine in MACHINES:
-        for each in (*machine.actions, *machine.properties):
-            for rule in re.findall(r"\bK\d+\b", each.doc):
-                found[rule].add(each.name)
-    return found
+RULES = Rules("K", readme("kubernetes").split("## Rules")[1], MACHINES)
 
 
 def test_no_rule_is_lost() -> None:
-    assert list(RULES) == [f"K{i}" for i in range(1, 23)]
-    assert cited().keys() <= RULES.keys()
+    RULES.assert_none_is_lost(22)
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", RULES.rows)
 def test_a_rule_is_followed_or_left_out_with_a_reason(rule: str) -> None:
-    named = set(re.findall(r"`(\w+)`", RULES[rule]))
-    assert named == cited()[rule]
-    if not named:
-        assert re.fullmatch(r"left out: .{20,}", RULES[rule])
+    RULES.assert_followed_or_left_out(rule)
 
 
 def test_every_action_says_which_rule_it_follows() -> None:
-    claimed = set().union(*cited().values())
-    assert {a.name for m in MACHINES for a in m.actions} <= claimed
+    RULES.assert_every_action_cites_one()
 
 
 # ---- transitions

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from rules import Rules
+from tables import assert_same_counts, found, load, rows, told, vacuous, violated
 
 import specs.predicate_cache
-from model import semantics
 from model.explore import explore
-from model.language import Machine
-from model.verdict import Outcome, Verdict
-from specs.loading import SpecLoadError, load_spec
+from model.verdict import Outcome
+from specs.loading import SpecLoadError
 from specs.predicate_cache import Annotation, Edition, predicate_cache
 from specs.predicate_cache.selectors import Operator, Requirement, Selection
 
@@ -22,27 +20,8 @@ pytestmark = pytest.mark.no_cover
 
 FOLDER = Path(specs.predicate_cache.__file__).parent
 README = (FOLDER / "README.md").read_text(encoding="utf-8")
-ROW = re.compile(
-    r"^\| (?P<parameters>\(default\)|[a-z_]+=\S+(?: [a-z_]+=\S+)*) \| (?P<states>[\d,]+) \| (?P<transitions>[\d,]+) "
-    r"\| (?P<depth>\d+) \| (?P<answer>.+) \|$",
-    re.MULTILINE,
-)
-ROWS = {row["parameters"]: row for row in ROW.finditer(README)}
-RULES = dict(re.findall(r"^\| (T\d+) \| .+ \| (.+) \|$", README, re.MULTILINE))
+ROWS = rows(README)
 NEVER = {"all_jobs_can_run", "every_job_is_scheduled", "no_suitable_node_is_refused"}
-
-
-def violated(verdict: Verdict) -> dict[str, int]:
-    return {p.name: len(p.trace or ()) for p in verdict.properties if p.outcome is Outcome.VIOLATED}
-
-
-def answer(verdict: Verdict) -> str:
-    words = ", ".join(f"{name} {steps}" for name, steps in violated(verdict).items())
-    return f"violated: {words}" if words else verdict.outcome.value
-
-
-def load(parameters: str) -> Machine:
-    return load_spec("predicate_cache", [] if parameters == "(default)" else parameters.split())
 
 
 def test_the_table_is_read() -> None:
@@ -51,22 +30,17 @@ def test_the_table_is_read() -> None:
 
 @pytest.mark.parametrize("parameters", ROWS)
 def test_the_table_tells_what_is_found(parameters: str) -> None:
-    verdict = explore(load(parameters))
-    c, row = verdict.coverage, ROWS[parameters]
-    found = [f"{c.distinct_states:,}", f"{c.transitions:,}", str(c.depth), answer(verdict)]
-    assert found == [row[name] for name in ("states", "transitions", "depth", "answer")]
-    if "all_jobs_can_run" not in row["answer"]:  # where no job is ever bound, none ends
+    verdict = explore(load("predicate_cache", parameters))
+    assert found(verdict) == told(ROWS[parameters])
+    if "all_jobs_can_run" not in ROWS[parameters]["answer"]:  # where no job is ever bound, none ends
         assert verdict.never_fired == ()
-        assert [p.name for p in verdict.properties if p.outcome is Outcome.VACUOUS] == []
+        assert vacuous(verdict) == []
 
 
 @pytest.mark.parametrize("parameters", ["(default)", "annotation=none jobs=1", "workload=tfjob jobs=1"])
 def test_the_golden_interpreter_agrees(parameters: str) -> None:
-    machine = load(parameters)
-    slow, fast = semantics.explore(machine), explore(machine)
-    c = fast.coverage
-    assert (len(slow.distance), slow.transitions, slow.depth) == (c.distinct_states, c.transitions, c.depth)
-    assert slow.fired == dict(c.actions)
+    machine = load("predicate_cache", parameters)
+    assert_same_counts(machine)
 
 
 # ---- the finding
@@ -98,34 +72,22 @@ def test_editions_differ_for_pods_without_a_role_only() -> None:
     }
 
 
-# ---- rules and mutants
+# ---- rules
 
-
-def cited() -> dict[str, set[str]]:
-    found: dict[str, set[str]] = defaultdict(set)
-    machine = predicate_cache()
-    documented = [(a.name, a.doc) for a in machine.actions] + [(p.name, p.doc) for p in machine.properties]
-    for name, doc in documented:
-        for rule in re.findall(r"\bT\d+\b", doc):
-            found[rule].add(name)
-    return found
+RULES = Rules("T", README, [predicate_cache()])
 
 
 def test_no_rule_is_lost() -> None:
-    assert list(RULES) == [f"T{i}" for i in range(1, 7)]
-    assert cited().keys() <= RULES.keys()
+    RULES.assert_none_is_lost(6)
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", RULES.rows)
 def test_a_rule_is_followed_or_left_out_with_a_reason(rule: str) -> None:
-    named = set(re.findall(r"`(\w+)`", RULES[rule]))
-    assert named == cited()[rule]
-    if not named:
-        assert re.fullmatch(r"left out: .{20,}", RULES[rule])
+    RULES.assert_followed_or_left_out(rule)
 
 
 def test_every_action_says_which_rule_it_follows() -> None:
-    assert {a.name for a in predicate_cache().actions} <= set().union(*cited().values())
+    RULES.assert_every_action_cites_one()
 
 
 @pytest.mark.parametrize(
@@ -166,4 +128,4 @@ def test_selector_and_affinity_both_count_and_terms_are_alternatives() -> None:
 @pytest.mark.parametrize("assignment", ["jobs=0", "jobs=5", "workers=0", "room=9"])
 def test_sizes_that_make_no_sense(assignment: str) -> None:
     with pytest.raises(SpecLoadError, match="is an integer from"):
-        load(assignment)
+        load("predicate_cache", assignment)

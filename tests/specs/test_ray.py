@@ -8,15 +8,13 @@ import re
 from pathlib import Path
 
 import pytest
+from tables import assert_same_counts, found, load, rows, told, vacuous, violated
 
 import specs.ray
-from model import semantics
 from model.explore import explore
 from model.export.graph import merged_graphs
-from model.language import Machine
 from model.query import read_query
 from model.semantics import Semantics
-from model.verdict import Outcome, Verdict
 from specs.loading import SpecLoadError, load_spec
 from specs.ray import Edition, Status
 from specs.ray.life_cycle import published
@@ -25,26 +23,8 @@ from specs.ray.life_cycle import published
 pytestmark = pytest.mark.no_cover
 
 README = (Path(specs.ray.__file__).parent / "README.md").read_text(encoding="utf-8")
-ROW = re.compile(
-    r"^\| (?P<parameters>\(default\)|[a-z_]+=\S+(?: [a-z_]+=\S+)*) \| (?P<states>[\d,]+) \| (?P<transitions>[\d,]+) "
-    r"\| (?P<depth>\d+) \| (?P<answer>.+) \|$",
-    re.MULTILINE,
-)
-ROWS = {row["parameters"]: row for row in ROW.finditer(README)}
+ROWS = rows(README)
 SMALL = [name for name, row in ROWS.items() if int(row["states"].replace(",", "")) < 100_000]
-
-
-def violated(verdict: Verdict) -> dict[str, int]:
-    return {p.name: len(p.trace or ()) for p in verdict.properties if p.outcome is Outcome.VIOLATED}
-
-
-def answer(verdict: Verdict) -> str:
-    words = ", ".join(f"{name} {steps}" for name, steps in violated(verdict).items())
-    return f"violated: {words}" if words else verdict.outcome.value
-
-
-def load(parameters: str) -> Machine:
-    return load_spec("ray", [] if parameters == "(default)" else parameters.split())
 
 
 def test_the_table_is_read() -> None:
@@ -54,20 +34,15 @@ def test_the_table_is_read() -> None:
 
 @pytest.mark.parametrize("parameters", [p if p in SMALL else pytest.param(p, marks=pytest.mark.slow) for p in ROWS])
 def test_the_table_tells_what_is_found(parameters: str) -> None:
-    verdict = explore(load(parameters))
-    c, row = verdict.coverage, ROWS[parameters]
-    found = [f"{c.distinct_states:,}", f"{c.transitions:,}", str(c.depth), answer(verdict)]
-    assert found == [row[name] for name in ("states", "transitions", "depth", "answer")]
+    verdict = explore(load("ray", parameters))
+    assert found(verdict) == told(ROWS[parameters])
     assert verdict.never_fired == ()
-    assert [p.name for p in verdict.properties if p.outcome is Outcome.VACUOUS] == []
+    assert vacuous(verdict) == []
 
 
 def test_the_golden_interpreter_agrees() -> None:
-    machine = load("instances=1 max_workers=1 jobs=1")
-    slow, fast = semantics.explore(machine), explore(machine)
-    c = fast.coverage
-    assert (len(slow.distance), slow.transitions, slow.depth) == (c.distinct_states, c.transitions, c.depth)
-    assert slow.fired == dict(c.actions)
+    machine = load("ray", "instances=1 max_workers=1 jobs=1")
+    slow, fast = assert_same_counts(machine)
     assert slow.violated == violated(fast)
 
 
@@ -96,7 +71,7 @@ SCOPES = {
 
 def shown(parameters: str) -> set[tuple[str, str]]:
     """The transitions of a row that runs show."""
-    machine = load(parameters)
+    machine = load("ray", parameters)
     (graph,) = merged_graphs(machine, [[read_query(machine, "status[instance1]")]])
     names = [str(node.values[0]) for node in graph.nodes]
     return {(names[e.source], names[e.target]) for e in graph.edges if e.source != e.target}
@@ -142,7 +117,7 @@ def test_every_transition_is_in_the_table_and_every_edge_is_shown_or_excused(edi
     ],
 )
 def test_a_finding_is_shown_by_its_parameters(parameters: str, name: str, last: str) -> None:
-    machine = load(parameters)
+    machine = load("ray", parameters)
     trace = explore(machine)[name].trace
     assert trace is not None
     assert trace.steps[-1].action.startswith(last)

@@ -4,10 +4,10 @@ and why; and every finding and every action is told of."""
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from rules import Rules
 
 import specs.ray
 from specs.ray import Edition, Timers, ray
@@ -15,7 +15,6 @@ from specs.ray.mutants import MUTANTS
 
 FOLDER = Path(specs.ray.__file__).parent
 README = (FOLDER / "README.md").read_text(encoding="utf-8")
-ROWS = dict(re.findall(r"^\| (R\d+) \| .+ \| (.+) \|$", README, re.MULTILINE))
 # Together these have every action and every property.
 MACHINES = (
     ray(),
@@ -25,33 +24,16 @@ MACHINES = (
     ray(split=True),
     ray(vanish=False, crash=False),
 )
-
-
-def cited() -> dict[str, set[str]]:
-    """For each rule the actions and properties whose docstrings cite it."""
-    found: dict[str, set[str]] = defaultdict(set)
-    for machine in MACHINES:
-        for each in (*machine.actions, *machine.properties):
-            for rule in re.findall(r"\bR\d+\b", each.doc):
-                found[rule].add(each.name)
-    return found
+RULES = Rules("R", README, MACHINES)
 
 
 def test_no_rule_is_lost() -> None:
-    assert list(ROWS) == [f"R{i}" for i in range(1, 20)]
+    RULES.assert_none_is_lost(19)
 
 
-@pytest.mark.parametrize("rule", ROWS)
+@pytest.mark.parametrize("rule", RULES.rows)
 def test_a_rule_is_followed_or_left_out_with_a_reason(rule: str) -> None:
-    where = ROWS[rule]
-    named = set(re.findall(r"`(\w+)`", where))
-    assert named == cited()[rule]
-    if not named:
-        assert re.fullmatch(r"left out: .{20,}", where)
-
-
-def test_no_docstring_cites_a_rule_that_is_none() -> None:
-    assert cited().keys() <= ROWS.keys()
+    RULES.assert_followed_or_left_out(rule)
 
 
 def test_every_action_and_property_is_in_the_readme() -> None:

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tables import assert_same_counts, found, load, rows, told, vacuous, violated
 from thirds import a_third
 
 import specs.volcano
-from model import semantics
 from model.explore import explore
 from model.language import Expr, Machine, Table, all_, implies
-from model.verdict import Outcome, Verdict
+from model.verdict import Outcome
 from specs.loading import SpecLoadError, load_spec
 from specs.registry import mutants
 from specs.volcano import Edition, Layout, Namespace, Queue, Session, volcano
@@ -29,32 +29,14 @@ pytestmark = pytest.mark.no_cover
 
 FOLDER = Path(specs.volcano.__file__).parent
 README = (FOLDER / "README.md").read_text(encoding="utf-8")
-ROW = re.compile(
-    r"^\| (?P<parameters>\(default\)|[a-z_]+=\S+(?: [a-z_]+=\S+)*) \| (?P<states>[\d,]+) \| (?P<transitions>[\d,]+) "
-    r"\| (?P<depth>\d+) \| (?P<answer>.+) \|$",
-    re.MULTILINE,
-)
 ALLOCATE, RECLAIM = README.split("| parameters of reclaim |")
 ROWS = {
-    (spec, row["parameters"]): row
+    (spec, parameters): row
     for spec, text in (("volcano", ALLOCATE), ("volcano_reclaim", RECLAIM))
-    for row in ROW.finditer(text)
+    for parameters, row in rows(text).items()
 }
 CASES = re.findall(r"^\| (\w+) \| (seed|shipped) \| q(\d) \| (.+) \|$", README, re.MULTILINE)
 MUTANTS = {f"{spec}-{m.name}": m for spec in ("volcano", "volcano_reclaim") for m in mutants(spec)}
-
-
-def violated(verdict: Verdict) -> dict[str, int]:
-    return {p.name: len(p.trace or ()) for p in verdict.properties if p.outcome is Outcome.VIOLATED}
-
-
-def answer(verdict: Verdict) -> str:
-    words = ", ".join(f"{name} {steps}" for name, steps in violated(verdict).items())
-    return f"violated: {words}" if words else verdict.outcome.value
-
-
-def load(spec: str, parameters: str) -> Machine:
-    return load_spec(spec, [] if parameters == "(default)" else parameters.split())
 
 
 def test_the_tables_are_read() -> None:
@@ -65,11 +47,9 @@ def test_the_tables_are_read() -> None:
 @pytest.mark.parametrize(("spec", "parameters"), a_third(ROWS))
 def test_the_table_tells_what_is_found(spec: str, parameters: str) -> None:
     verdict = explore(load(spec, parameters))
-    c, row = verdict.coverage, ROWS[spec, parameters]
-    found = [f"{c.distinct_states:,}", f"{c.transitions:,}", str(c.depth), answer(verdict)]
-    assert found == [row[name] for name in ("states", "transitions", "depth", "answer")]
+    assert found(verdict) == told(ROWS[spec, parameters])
     assert verdict.never_fired == ()
-    assert [p.name for p in verdict.properties if p.outcome is Outcome.VACUOUS] == []
+    assert vacuous(verdict) == []
 
 
 @pytest.mark.parametrize(
@@ -84,10 +64,7 @@ def test_the_table_tells_what_is_found(spec: str, parameters: str) -> None:
 )
 def test_the_golden_interpreter_agrees(spec: str, parameters: str) -> None:
     machine = load(spec, parameters)
-    slow, fast = semantics.explore(machine), explore(machine)
-    c = fast.coverage
-    assert (len(slow.distance), slow.transitions, slow.depth) == (c.distinct_states, c.transitions, c.depth)
-    assert slow.fired == dict(c.actions)
+    assert_same_counts(machine)
 
 
 # ---- the design's cases

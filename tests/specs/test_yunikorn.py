@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
+from tables import assert_same_counts, found, load, rows, told, vacuous, violated
 
 import specs.yunikorn
-from model import semantics
 from model.explore import explore
 from model.language import Machine, PropertyKind
 from model.semantics import Semantics, State
 from model.trace import Trace, named_state
-from model.verdict import Outcome, Verdict
+from model.verdict import Outcome
 from specs.loading import SpecLoadError, load_spec
 from specs.yunikorn import Gate, Policy, Queues, Timers, yunikorn
 from specs.yunikorn.parameters import scope
@@ -25,26 +25,8 @@ from specs.yunikorn.parameters import scope
 pytestmark = pytest.mark.no_cover
 
 README = (Path(specs.yunikorn.__file__).parent / "README.md").read_text(encoding="utf-8")
-ROW = re.compile(
-    r"^\| (?P<parameters>\(default\)|[a-z_]+=\S+(?: [a-z_]+=\S+)*) \| (?P<states>[\d,]+) \| (?P<transitions>[\d,]+) "
-    r"\| (?P<depth>\d+) \| (?P<answer>.+) \|$",
-    re.MULTILINE,
-)
-ROWS = {row["parameters"]: row for row in ROW.finditer(README)}
+ROWS = rows(README)
 STUCK = "no_starving_gangs"
-
-
-def violated(verdict: Verdict) -> dict[str, int]:
-    return {p.name: len(p.trace or ()) for p in verdict.properties if p.outcome is Outcome.VIOLATED}
-
-
-def answer(verdict: Verdict) -> str:
-    words = ", ".join(f"{name} {steps}" for name, steps in violated(verdict).items())
-    return f"violated: {words}" if words else verdict.outcome.value
-
-
-def load(parameters: str) -> Machine:
-    return load_spec("yunikorn", [] if parameters == "(default)" else parameters.split())
 
 
 def test_the_table_is_read() -> None:
@@ -54,13 +36,11 @@ def test_the_table_is_read() -> None:
 
 @pytest.mark.parametrize("parameters", ROWS)
 def test_the_table_tells_what_is_found(parameters: str) -> None:
-    verdict = explore(load(parameters))
-    c, row = verdict.coverage, ROWS[parameters]
-    found = [f"{c.distinct_states:,}", f"{c.transitions:,}", str(c.depth), answer(verdict)]
-    assert found == [row[name] for name in ("states", "transitions", "depth", "answer")]
+    verdict = explore(load("yunikorn", parameters))
+    assert found(verdict) == told(ROWS[parameters])
     if parameters != "capacity=1":  # where no gang fits the cluster, none runs
         assert verdict.never_fired == ()
-        assert [p.name for p in verdict.properties if p.outcome is Outcome.VACUOUS] == []
+        assert vacuous(verdict) == []
 
 
 @pytest.mark.parametrize(
@@ -75,11 +55,8 @@ def test_the_table_tells_what_is_found(parameters: str) -> None:
     ],
 )
 def test_the_golden_interpreter_agrees(parameters: str) -> None:
-    machine = load(parameters)
-    slow, fast = semantics.explore(machine), explore(machine)
-    c = fast.coverage
-    assert (len(slow.distance), slow.transitions, slow.depth) == (c.distinct_states, c.transitions, c.depth)
-    assert slow.fired == dict(c.actions)
+    machine = load("yunikorn", parameters)
+    slow, fast = assert_same_counts(machine)
     assert slow.violated == violated(fast)
     assert slow.unreached_premises == set()
     assert slow.reached.keys() == {p.name for p in fast.properties if p.kind == "sometimes"}
@@ -109,7 +86,7 @@ def last_state(machine: Machine, trace: Trace) -> State:
     ],
 )
 def test_two_gangs_hold_part_and_only_a_timeout_is_left(parameters: str) -> None:
-    machine = load(parameters)
+    machine = load("yunikorn", parameters)
     verdict = explore(machine)
     trace = verdict[STUCK].trace
     assert trace is not None
@@ -195,7 +172,7 @@ LARGER = dict(re.findall(r"^\| (apps=\d capacity=4 quota=7) \| ([\d,]+ \| [\d,]+
 
 
 def larger(parameters: str, *, every_property: bool) -> None:
-    machine = load(parameters)
+    machine = load("yunikorn", parameters)
     if not every_property:
         costly = [p for p in machine.properties if p.kind is PropertyKind.POSSIBLE or p.kind.is_liveness]
         machine.properties = [p for p in machine.properties if p not in costly]

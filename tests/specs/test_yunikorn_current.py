@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tables import found, load, rows, told
 from thirds import a_third
 
 import specs.yunikorn_current
@@ -25,12 +26,7 @@ pytestmark = pytest.mark.no_cover
 
 HERE = Path(specs.yunikorn_current.__file__).parent
 README = (HERE / "README.md").read_text(encoding="utf-8")
-ROW = re.compile(
-    r"^\| (?P<parameters>\(default\)|[a-z_]+=\S+(?: [a-z_]+=\S+)*) \| (?P<states>[\d,]+) \| (?P<transitions>[\d,]+) "
-    r"\| (?P<depth>\d+) \| (?P<answer>holds|violated: .+) \|$",
-    re.MULTILINE,
-)
-ROWS = {row["parameters"]: row for row in ROW.finditer(README)}
+ROWS = rows(README)
 FINDING = re.compile(
     r"^Shown by `gangproof check yunikorn_current (.+) --property (\w+)`: `\w+` is violated after (\d+)"
 )
@@ -39,13 +35,7 @@ FINDINGS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((HERE
 
 @cache
 def checked(parameters: str) -> Verdict:
-    return explore(load_spec("yunikorn_current", [] if parameters == "(default)" else parameters.split()))
-
-
-def violated(verdict: Verdict) -> str:
-    words = (f"{p.name} {len(p.trace or ())}" for p in verdict.properties if p.outcome is Outcome.VIOLATED)
-    told = ", ".join(words)
-    return f"violated: {told}" if told else verdict.outcome.value
+    return explore(load("yunikorn_current", parameters))
 
 
 # ---- what it shows
@@ -59,9 +49,7 @@ def test_the_table_is_read() -> None:
 @pytest.mark.parametrize("parameters", a_third(ROWS))
 def test_the_table_tells_what_is_found(parameters: str) -> None:
     verdict = checked(parameters)
-    c, row = verdict.coverage, ROWS[parameters]
-    found = [f"{c.distinct_states:,}", f"{c.transitions:,}", str(c.depth), violated(verdict)]
-    assert found == [row[name] for name in ("states", "transitions", "depth", "answer")]
+    assert found(verdict) == told(ROWS[parameters])
     assert verdict.never_fired == ()
 
 

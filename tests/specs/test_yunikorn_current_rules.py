@@ -4,16 +4,15 @@ of today, or left out and why. The table and the docstrings must cite each other
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from rules import Rules
 
 import specs.yunikorn_current
 from specs.yunikorn_current import Style, yunikorn_current
 
 README = (Path(specs.yunikorn_current.__file__).parent / "README.md").read_text(encoding="utf-8")
-ROWS = dict(re.findall(r"^\| (Y\d+) \| .+ \| (.+) \|$", README, re.MULTILINE))
 # Together these have every action and every property.
 MACHINES = (
     yunikorn_current(
@@ -30,33 +29,16 @@ MACHINES = (
     yunikorn_current(size=5),
     yunikorn_current(split_timeout=True),
 )
-
-
-def cited() -> dict[str, set[str]]:
-    """For each rule the actions and properties whose docstrings cite it."""
-    found: dict[str, set[str]] = defaultdict(set)
-    for machine in MACHINES:
-        for each in (*machine.actions, *machine.properties):
-            for rule in re.findall(r"\bY\d+\b", each.doc):
-                found[rule].add(each.name)
-    return found
+RULES = Rules("Y", README, MACHINES)
 
 
 def test_no_rule_is_lost() -> None:
-    assert list(ROWS) == [f"Y{i}" for i in range(1, 31)]
+    RULES.assert_none_is_lost(30)
 
 
-@pytest.mark.parametrize("rule", ROWS)
+@pytest.mark.parametrize("rule", RULES.rows)
 def test_a_rule_is_followed_or_left_out_with_a_reason(rule: str) -> None:
-    where = ROWS[rule]
-    named = set(re.findall(r"`(\w+)`", where))
-    assert named == cited()[rule]
-    if not named:
-        assert re.fullmatch(r"left out: .{20,}", where)
-
-
-def test_no_docstring_cites_a_rule_that_is_none() -> None:
-    assert cited().keys() <= ROWS.keys()
+    RULES.assert_followed_or_left_out(rule)
 
 
 def test_every_action_cites_a_rule_or_a_report() -> None:
