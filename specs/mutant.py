@@ -55,3 +55,34 @@ class Mutant:
         """The fault in words."""
         variants = [f"{name}={shown(value)}" for name, value in self.changed.items()]
         return "; ".join([*(edit.what for edit in self.edits), *variants])
+
+
+@dataclass(frozen=True)
+class Faults:
+    """Makes the mutants of the spec that ``build`` builds, in the scope ``usual`` where none is named.
+
+    ``tracker`` is what the ids of reports begin with: "YUNIKORN-".
+    """
+
+    build: Callable[..., Machine]
+    usual: Mapping[str, Any] = field(default_factory=dict)
+    tracker: str = ""
+
+    def __call__(
+        self,
+        name: str,
+        source: str,
+        violated: str,
+        *edits: Edit,
+        parameters: Mapping[str, Any] | None = None,
+        consequences: tuple[str, ...] = (),
+        report: str = "",
+        changed: Mapping[str, Any] | None = None,
+    ) -> Mutant:
+        """A `Mutant` of these."""
+        scope = self.usual if parameters is None else parameters
+        return Mutant(name, source, violated, self.build, edits, scope, consequences, report, changed or {})
+
+    def report(self, number: str, name: str, source: str, violated: str, *edits: Edit, **given: Any) -> Mutant:
+        """One that people met: ``number`` is the tracker's; empty for a seeded fault."""
+        return self(name, source, violated, *edits, report=f"{self.tracker}{number}" if number else "", **given)

@@ -5,21 +5,19 @@ Most are mistakes that a scheduler or an autoscaler could make; those of the lif
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from model.language import Expr, Op
 from model.language.mutation import Edit, disabled, with_guard, with_update, without_guard, without_update
 from specs.autoscaled_gang.life_cycle import InstanceState
 from specs.autoscaled_gang.machine import autoscaled_gang
-from specs.mutant import Mutant
+from specs.mutant import Faults
 
 # Vanishing instances break the queue's order where a later application can hold a part: not if one gang fills all.
 _FULL_AND_VANISH: Final = {"size": 2, "capacity": 1, "vanish": True}
 
 
-def _mutant(name: str, source: str, violated: str, edit: Edit, parameters: Mapping[str, Any] | None = None) -> Mutant:
-    return Mutant(name, source, violated, autoscaled_gang, (edit,), parameters or {})
+_mutant: Final = Faults(autoscaled_gang)
 
 
 def _also(state: InstanceState) -> Any:
@@ -69,7 +67,7 @@ _QUEUE = (
         "a running application does not learn that an instance vanished with a part of its gang",
         "no_partial_gang_runs",
         without_update("instance_vanishes", "app"),
-        _FULL_AND_VANISH,
+        parameters=_FULL_AND_VANISH,
     ),
     _mutant(
         "placeholders_leak",
@@ -82,7 +80,7 @@ _QUEUE = (
         "demand that fills no whole instance launches none",
         "waiting_applications_are_not_stuck",
         with_guard("queue_instance", "> sum_", _whole_instances_only),
-        {"apps": 1},
+        parameters={"apps": 1},
     ),
     _mutant(
         "stopped_but_kept",
@@ -134,7 +132,7 @@ _INSTANCES = (
         "what a vanished instance held still counts as allocated there",
         "terminated_instances_hold_nothing",
         without_update("instance_vanishes", "placeholders"),
-        _FULL_AND_VANISH,
+        parameters=_FULL_AND_VANISH,
     ),
     _mutant(
         "launch_without_demand",

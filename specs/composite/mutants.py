@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from model.language import Machine, all_, require
 from model.language.mutation import (
     Body,
-    Edit,
     disabled,
     rewritten,
     with_action,
@@ -19,7 +17,7 @@ from model.language.mutation import (
 from specs.composite.machine import composite
 from specs.composite.state import Block, Child, Outcome, Rack, Tree
 from specs.kubernetes.state import Queue
-from specs.mutant import Mutant
+from specs.mutant import Faults, Mutant
 
 _QUIET: Final = {"changes": 0}
 _THREE: Final = {"children": 3, "slots": (1, 2, 3, 2), "changes": 0}
@@ -29,15 +27,7 @@ _MORE_PODS: Final = {"pods": (2, 2), "min_count": 1, "blocks": 3, "slots": (1, 0
 _NO_SLOT_TO_STEAL: Final = {"pods": (1, 1), "min_count": 1, "slots": (1, 0, 2, 0), "busy": 2, "changes": 0}
 
 
-def _mutant(
-    name: str,
-    source: str,
-    violated: str,
-    *edits: Edit,
-    parameters: Mapping[str, Any] = _QUIET,
-    consequences: tuple[str, ...] = (),
-) -> Mutant:
-    return Mutant(name, source, violated, composite, edits, parameters, consequences)
+_mutant: Final = Faults(composite, _QUIET)
 
 
 def _commits_all_blocks(m: Machine) -> Body:

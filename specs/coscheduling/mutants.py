@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from model.language import Machine, require, when
 from model.language.mutation import (
     Body,
-    Edit,
     disabled,
     rewritten,
     with_guard,
@@ -16,7 +14,7 @@ from model.language.mutation import (
     without_update,
 )
 from specs.coscheduling.machine import Gang, GangState, Plugin, coscheduling
-from specs.mutant import Mutant
+from specs.mutant import Faults
 
 _GROUPS: Final = {"gangs": 4, "size": 1, "slots": 2, "together": 2, "timeouts": False}
 """Gang groups {A, B} and {C, D} of single pods, and room for one group."""
@@ -24,16 +22,7 @@ _SCALED: Final = {"size": 3, "slots": 3, "scales": 1}
 _TOO_LARGE: Final = {"size": (2, 3), "slots": 2}
 
 
-def _mutant(
-    name: str,
-    source: str,
-    violated: str,
-    *edits: Edit,
-    parameters: Mapping[str, Any] | None = None,
-    consequences: tuple[str, ...] = (),
-    report: str = "",
-) -> Mutant:
-    return Mutant(name, source, violated, coscheduling, edits, parameters or {}, consequences, report)
+_mutant: Final = Faults(coscheduling)
 
 
 def _leaves_waiting_pods(m: Machine) -> Body:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from model.language import Machine, all_, require
 from model.language.mutation import (
     Body,
-    Edit,
     disabled,
     rewritten,
     with_action,
@@ -19,7 +17,7 @@ from model.language.mutation import (
 from specs.kubernetes.machine import kubernetes
 from specs.kubernetes.parameters import Cycle
 from specs.kubernetes.state import Condition, Node, PodGroup, Queue, State
-from specs.mutant import Mutant
+from specs.mutant import Faults, Mutant
 
 SMALL: Final = {"pods": 2, "nodes": 2, "misfits": 0}
 """Two gangs of two pods, and room for one."""
@@ -28,16 +26,7 @@ _SINGLE_PODS: Final = {"groups": 3, "pods": 1, "min_count": 1, "nodes": 2, "misf
 _MISFIT: Final = {"pods": 2, "nodes": 2}
 
 
-def _mutant(
-    name: str,
-    source: str,
-    violated: str,
-    *edits: Edit,
-    parameters: Mapping[str, Any] = SMALL,
-    consequences: tuple[str, ...] = (),
-    report: str = "",
-) -> Mutant:
-    return Mutant(name, source, violated, kubernetes, edits, parameters, consequences, report)
+_mutant: Final = Faults(kubernetes, SMALL)
 
 
 def _takes_a_new_snapshot(m: Machine) -> Body:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from model.language import Expr, Machine, all_, any_, implies, require
 from model.language.mutation import (
     Body,
-    Edit,
     disabled,
     rewritten,
     with_guard,
@@ -17,7 +15,7 @@ from model.language.mutation import (
 )
 from specs.kueue.machine import kueue
 from specs.kueue.shares import Cohort, Queue, Stage, Workload
-from specs.mutant import Mutant
+from specs.mutant import Faults
 
 _OLDER_HEAD: Final = {"queue": (0, 1, 0, 0), "size": (6, 6, 3, 1), "priority": (0, 0, 0, 0)}
 _THREE: Final = {"queue": (0, 1, 1), "size": (5, 6, 6), "priority": (0, 0, 0)}
@@ -33,17 +31,7 @@ _SMALL: Final = {"nominal": (2, 2), "queue": (0, 0, 1, 1), "size": (2, 2, 2, 1),
 _RANKED: Final = {"nominal": (2, 2), "queue": (0, 0, 1, 1), "size": (2, 2, 2, 1), "priority": (0, 1, 0, 0)}
 
 
-def _mutant(
-    name: str,
-    source: str,
-    violated: str,
-    *edits: Edit,
-    parameters: Mapping[str, Any] | None = None,
-    consequences: tuple[str, ...] = (),
-    report: str = "",
-    changed: Mapping[str, Any] | None = None,
-) -> Mutant:
-    return Mutant(name, source, violated, kueue, edits, parameters or {}, consequences, report, changed or {})
+_mutant: Final = Faults(kueue)
 
 
 def _shares_are_not_compared(m: Machine) -> Body:

@@ -5,32 +5,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Final
 
 from model.language import Machine, among, ite, require
-from model.language.mutation import Edit, disabled, rewritten, with_action, with_update, without_guard, without_update
-from specs.mutant import Mutant
+from model.language.mutation import disabled, rewritten, with_action, with_update, without_guard, without_update
+from specs.mutant import Faults
 from specs.ray.life_cycle import Status
 from specs.ray.machine import ray
-from specs.ray.parameters import Edition, Timers
+from specs.ray.parameters import CALM, Edition, Timers
 from specs.ray.state import Instance, Loop, Node, Order, State
 
-_CALM: Final = {"vanish": False, "crash": False}
-_RECONFIGURED: Final = {**_CALM, "reconfigure": True, "repaired": True, "retries": 0}
+_RECONFIGURED: Final = {**CALM, "reconfigure": True, "repaired": True, "retries": 0}
 
 
-def _report(
-    report: str,
-    name: str,
-    source: str,
-    violated: str,
-    *edits: Edit,
-    parameters: Mapping[str, Any] | None = None,
-    consequences: tuple[str, ...] = (),
-    changed: Mapping[str, Any] | None = None,
-) -> Mutant:
-    return Mutant(name, source, violated, ray, edits, parameters or {}, consequences, report, changed or {})
+_report: Final = Faults(ray).report
 
 
 def _drains_installing(m: Machine) -> Callable[[Instance], None]:
@@ -207,7 +196,7 @@ _LAUNCHES = (
         "the id of a launch request is recorded before the cloud has taken it, so a retry is not sent again",
         "subscribers_are_told",
         rewritten("launch", _resends_nothing, "launch tells the cloud about first tries only"),
-        parameters=_CALM,
+        parameters=CALM,
     ),
     _report(
         "ray#65694",
@@ -216,7 +205,7 @@ _LAUNCHES = (
         "requests_are_answered",
         rewritten("launch", _resends_nothing, "launch tells the cloud about first tries only"),
         rewritten("request_timed_out", _counts_no_try, "request_timed_out uses up one try, once"),
-        parameters={**_CALM, "retries": 2},
+        parameters={**CALM, "retries": 2},
         consequences=(
             "subscribers_are_told",
             "everything_can_end",
@@ -229,7 +218,7 @@ _LAUNCHES = (
         "the limit of upscaling_speed is not applied: all queued rows are launched in one loop",
         "launches_within_speed",
         without_guard("launch", "chosen"),
-        parameters=_CALM,
+        parameters=CALM,
     ),
     _report(
         "kuberay#3794",
@@ -237,7 +226,7 @@ _LAUNCHES = (
         "the limiter multiplies by the running nodes, of which a cold cluster has none",
         "pending_jobs_run",
         rewritten("launch", _scales_with_running, "launch is limited by the running nodes, without a floor of one"),
-        parameters=_CALM,
+        parameters=CALM,
         consequences=(
             "everything_can_end",
             "a_drain_finds_a_job",
@@ -250,7 +239,7 @@ _LAUNCHES = (
         "boots_longer_than_the_timeout",
         "ALLOCATED times out after 300 seconds, and the pods need eight minutes to boot",
         "pending_jobs_run",
-        parameters={**_CALM, "kuberay": True},
+        parameters={**CALM, "kuberay": True},
         changed={"timers": Timers.FREE},
     ),
 )
@@ -262,7 +251,7 @@ _SCALING = (
         "the subscriber raises after the row was stored as TERMINATING: nobody asks the cloud",
         "released_instances_leave",
         without_update("terminate", "order"),
-        parameters=_CALM,
+        parameters=CALM,
         consequences=(
             "subscribers_are_told",
             "everything_can_end",
@@ -275,7 +264,7 @@ _SCALING = (
         "an idle node that a pending placement group needs is terminated, and launched again",
         "needed_nodes_are_not_idle",
         rewritten("terminate_idle", _needs_no_job, "terminate_idle looks at the minimum only"),
-        parameters=_CALM,
+        parameters=CALM,
     ),
     _report(
         "ray#40212",
@@ -283,7 +272,7 @@ _SCALING = (
         "what is placed already is counted as pending too, so more is launched than is needed",
         "queued_for_a_need",
         rewritten("queue_instance", _counts_running_jobs_again, "queue_instance counts running jobs as pending"),
-        parameters={**_CALM, "jobs": 1},
+        parameters={**CALM, "jobs": 1},
     ),
     _report(
         "ray#34019",
@@ -291,7 +280,7 @@ _SCALING = (
         "an idle node is terminated without a drain, so a job that comes meanwhile dies with it",
         "terminated_instances_are_idle",
         rewritten("terminate_idle", _terminates_what_is_idle, "terminate_idle terminates at once"),
-        parameters=_CALM,
+        parameters=CALM,
         consequences=("a_drain_finds_a_job",),
     ),
     _report(
@@ -300,7 +289,7 @@ _SCALING = (
         "usage and load are read at different times: a job counts as running and as waiting",
         "snapshot_is_of_one_age",
         with_action("begin_loop", _reads_nodes_later, "the nodes are read again after the pending jobs"),
-        parameters={**_CALM, "timers": Timers.OFF, "split": True, "max_workers": 1, "instances": 1, "jobs": 1},
+        parameters={**CALM, "timers": Timers.OFF, "split": True, "max_workers": 1, "instances": 1, "jobs": 1},
     ),
 )
 

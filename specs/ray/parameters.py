@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
 
 from specs.parameters import check_size
+
+CALM: Final[Mapping[str, Any]] = MappingProxyType({"vanish": False, "crash": False})
+"""A world in which nothing is lost."""
 
 MOST_INSTANCES = 6
 

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Final
 
 from model.language import Machine, require
 from model.language.mutation import Edit, disabled, with_action, with_update, without_guard
-from specs.mutant import Mutant
+from specs.mutant import Faults
 from specs.ray.life_cycle import Status
 from specs.ray.machine import ray
-from specs.ray.parameters import Timers
+from specs.ray.parameters import CALM, Timers
 from specs.ray.state import Instance, Loop, Order, State
 
-_CALM: Final = {"vanish": False, "crash": False}
-
-
-def _mutant(
-    name: str,
-    source: str,
-    violated: str,
-    *edits: Edit,
-    parameters: Mapping[str, Any] | None = None,
-    consequences: tuple[str, ...] = (),
-    changed: Mapping[str, Any] | None = None,
-) -> Mutant:
-    return Mutant(name, source, violated, ray, edits, parameters or _CALM, consequences, changed=changed or {})
+_mutant: Final = Faults(ray, CALM)
 
 
 def _moves(source: Status, target: Status, phase: Loop) -> Edit:
@@ -193,20 +181,20 @@ _LIMITS = (
         "R9: rows are queued beyond the maximum",
         "queued_within_maximum",
         without_guard("queue_instance", "most"),
-        parameters={**_CALM, "max_workers": 1},
+        parameters={**CALM, "max_workers": 1},
     ),
     _mutant(
         "concurrency_ignored",
         "R13: max_concurrent_launches is not looked at",
         "launches_within_concurrency",
         without_guard("launch", "REQUESTED"),
-        parameters={**_CALM, "max_concurrent_launches": 1},
+        parameters={**CALM, "max_concurrent_launches": 1},
     ),
     _mutant(
         "drains_in_flight_count",
         "a drain that is under way counts toward the minimum: what the current edition does, see findings/",
         "idle_termination_keeps_minimum",
-        parameters={**_CALM, "min_workers": 1, "repaired": True},
+        parameters={**CALM, "min_workers": 1, "repaired": True},
         changed={"repaired": False},
     ),
 )
@@ -261,7 +249,7 @@ _REACHABLE = (
         "R19: request_resources does not reach the GCS",
         "a_request_is_granted",
         disabled("request_resources"),
-        parameters={**_CALM, "request_resources": 1},
+        parameters={**CALM, "request_resources": 1},
     ),
 )
 

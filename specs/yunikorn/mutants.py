@@ -5,11 +5,10 @@ Some forget a rule of the design. Some were real: they carry the number that the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-from model.language.mutation import Edit, disabled, with_update, without_guard, without_update
-from specs.mutant import Mutant
+from model.language.mutation import disabled, with_update, without_guard, without_update
+from specs.mutant import Faults
 from specs.yunikorn.machine import yunikorn
 from specs.yunikorn.parameters import Gate, Policy, Queues
 from specs.yunikorn.state import AppState
@@ -21,8 +20,7 @@ _FAIR: Final = {"policy": Policy.FAIR}
 _ONE_OVERSIZED: Final = {"size": (3, 5)}
 
 
-def _mutant(name: str, source: str, violated: str, *edits: Edit, parameters: Mapping[str, Any] | None = None) -> Mutant:
-    return Mutant(name, source, violated, yunikorn, edits, parameters or {})
+_mutant: Final = Faults(yunikorn)
 
 
 _ADMISSION = (

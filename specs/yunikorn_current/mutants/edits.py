@@ -2,40 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from model.language import Expr, Op, Operand, ite
 from model.language.expressions import lift
 from model.language.machine import Action
 from model.language.mutation import Edit
-from specs.mutant import Mutant
+from specs.mutant import Faults
 from specs.yunikorn_current.machine import yunikorn_current
 
-
-def report(
-    number: str,
-    name: str,
-    source: str,
-    violated: str,
-    *edits: Edit,
-    parameters: Mapping[str, Any] | None = None,
-    consequences: tuple[str, ...] = (),
-    changed: Mapping[str, Any] | None = None,
-) -> Mutant:
-    """A fault that people met: ``number`` is the one that the YuniKorn project gave it; empty for a seeded fault."""
-    return Mutant(
-        name,
-        source,
-        violated,
-        yunikorn_current,
-        edits,
-        parameters or {},
-        consequences,
-        f"YUNIKORN-{number}" if number else "",
-        changed or {},
-    )
+report: Final = Faults(yunikorn_current, tracker="YUNIKORN-").report
+"""A fault that people met, by the number that the YuniKorn project gave it; empty for a seeded fault."""
 
 
 def keeps_state(action: str, state: Any) -> Edit:
