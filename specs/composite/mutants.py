@@ -27,6 +27,8 @@ _MORE_PODS: Final = {"pods": (2, 2), "min_count": 1, "blocks": 3, "slots": (1, 0
 _NO_SLOT_TO_STEAL: Final = {"pods": (1, 1), "min_count": 1, "slots": (1, 0, 2, 0), "busy": 2, "changes": 0}
 
 
+_STUCK: Final = ("the_root_can_finish", "a_complete_hierarchy_finishes", "deadlock_free")
+"""What breaks where the hierarchy waits for ever."""
 _mutant: Final = Faults(composite, _QUIET)
 
 
@@ -99,9 +101,7 @@ MUTANTS: Final = (
         without_guard("place_child", "any_(((outcome[b] == Outcome.TRYING) & (number[b] == block[r]))"),
         consequences=(
             "infeasible_blocks_are_rolled_back",
-            "the_root_can_finish",
-            "a_complete_hierarchy_finishes",
-            "deadlock_free",
+            *_STUCK,
         ),
     ),
     _mutant(
@@ -117,9 +117,7 @@ MUTANTS: Final = (
         rewritten("place_child", _forgets_siblings, "place_child reads the snapshot without proposals"),
         consequences=(
             "rack_capacity",
-            "the_root_can_finish",
-            "a_complete_hierarchy_finishes",
-            "deadlock_free",
+            *_STUCK,
             "values_in_range",
         ),
     ),
@@ -128,11 +126,7 @@ MUTANTS: Final = (
         "K17: whether the parent can still succeed is not asked after each child",
         "the_decision_has_enough_children",
         without_guard("accept_block", "~("),
-        consequences=(
-            "the_root_can_finish",
-            "a_complete_hierarchy_finishes",
-            "deadlock_free",
-        ),
+        consequences=_STUCK,
     ),
     _mutant(
         "failed_child_keeps_pods",
@@ -142,9 +136,7 @@ MUTANTS: Final = (
         parameters=_THREE,
         consequences=(
             "a_child_is_in_one_rack",
-            "the_root_can_finish",
-            "a_complete_hierarchy_finishes",
-            "deadlock_free",
+            *_STUCK,
         ),
     ),
     _mutant(
@@ -194,22 +186,14 @@ MUTANTS: Final = (
         "K17: the case that a child fits nowhere is forgotten",
         "a_block_is_given_up",
         disabled("fail_child"),
-        consequences=(
-            "the_root_can_finish",
-            "a_complete_hierarchy_finishes",
-            "deadlock_free",
-        ),
+        consequences=_STUCK,
     ),
     _mutant(
         "nothing_is_bound",
         "K19: the decision is not followed by bindings",
         "the_root_runs",
         disabled("bind"),
-        consequences=(
-            "the_root_can_finish",
-            "a_complete_hierarchy_finishes",
-            "deadlock_free",
-        ),
+        consequences=_STUCK,
     ),
 )
 """Each breaks the property that it names, where the spec itself holds."""

@@ -26,6 +26,8 @@ _SINGLE_PODS: Final = {"groups": 3, "pods": 1, "min_count": 1, "nodes": 2, "misf
 _MISFIT: Final = {"pods": 2, "nodes": 2}
 
 
+_STUCK: Final = ("every_group_can_finish", "every_complete_gang_finishes", "deadlock_free")
+"""What breaks where groups wait for ever."""
 _mutant: Final = Faults(kubernetes, SMALL)
 
 
@@ -100,9 +102,7 @@ _REPORTS = (
         consequences=(
             "decision_is_atomic",
             "partial_gang_is_queued",
-            "every_group_can_finish",
-            "every_complete_gang_finishes",
-            "deadlock_free",
+            *_STUCK,
         ),
     ),
     _mutant(
@@ -149,9 +149,7 @@ _CYCLE = (
         without_guard("place_pod", "snapshot[n] + proposed[g, n]"),
         consequences=(
             "eviction_makes_the_group_feasible",
-            "every_group_can_finish",
-            "every_complete_gang_finishes",
-            "deadlock_free",
+            *_STUCK,
             "values_in_range",
         ),
     ),
@@ -170,9 +168,7 @@ _CYCLE = (
         consequences=(
             "failure_binds_nothing",
             "true_means_min_count",
-            "every_group_can_finish",
-            "every_complete_gang_finishes",
-            "deadlock_free",
+            *_STUCK,
         ),
     ),
     _mutant(
@@ -188,9 +184,7 @@ _CYCLE = (
             "partial_gang_is_queued",
             "true_means_min_count",
             "eviction_makes_the_group_feasible",
-            "every_group_can_finish",
-            "every_complete_gang_finishes",
-            "deadlock_free",
+            *_STUCK,
             "values_in_range",
         ),
     ),
@@ -220,9 +214,7 @@ _CYCLE = (
         consequences=(
             "decision_is_atomic",
             "true_means_min_count",
-            "every_group_can_finish",
-            "every_complete_gang_finishes",
-            "deadlock_free",
+            *_STUCK,
         ),
     ),
     _mutant(
@@ -240,11 +232,7 @@ _CYCLE = (
         "bound gangs never end",
         "all_groups_finish",
         disabled("finish"),
-        consequences=(
-            "every_group_can_finish",
-            "every_complete_gang_finishes",
-            "deadlock_free",
-        ),
+        consequences=_STUCK,
     ),
 )
 
@@ -279,9 +267,7 @@ _CONDITIONS = (
         consequences=(
             "decision_is_atomic",
             "failure_binds_nothing",
-            "every_group_can_finish",
-            "every_complete_gang_finishes",
-            "deadlock_free",
+            *_STUCK,
         ),
     ),
     _mutant(
@@ -337,11 +323,7 @@ _PREEMPTION = (
         "K7: PodGroupPostFilter finds victims and lets them be",
         "a_group_is_evicted",
         disabled("preempt"),
-        consequences=(
-            "every_group_can_finish",
-            "every_complete_gang_finishes",
-            "deadlock_free",
-        ),
+        consequences=_STUCK,
     ),
 )
 
