@@ -29,7 +29,7 @@ def predicate_cache(
     ``cache``: predicateErrorCacheEnable; ``workers``: also the number of GPU nodes; ``room``: pods of a node.
     ValueError for sizes that make no sense.
     """
-    checked = scope(workload, constraint, annotation, edition, cache, jobs, workers, room)
+    checked = scope(workload, constraint, annotation, edition, cache, jobs, workers, room, first)
     m = Machine("predicate_cache", doc="Volcano's cache of predicate errors")
     s = State(m, checked, jobs)
     m.attach(s)

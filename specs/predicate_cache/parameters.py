@@ -136,11 +136,19 @@ def scope(
     jobs: int,
     workers: int,
     room: int,
+    first: First = First.ANY,
 ) -> Scope:
     """The scope of a spec, or ValueError that names the parameter, what was found and what is possible."""
     check_size("jobs", jobs, most=MOST_JOBS)
     check_size("workers", workers, most=MOST_PODS)
     check_size("room", room, most=MOST_PODS)
+    if workload is not Workload.TRAINING:
+        for name, value, usual in (("constraint", constraint, Constraint.SELECTOR), ("first", first, First.ANY)):
+            if value is not usual:
+                raise ValueError(
+                    f"{name} is for workload=training: expected {usual.value} with workload={workload.value}, "
+                    f"found {value.value}"
+                )
     cpu, big = Machines("cpu1", _CPU), Machines("big1", _BIG, gpus=1)
     gpus = tuple(Machines(f"gpu{i + 1}", _GPU, gpus=1) for i in range(workers))
     nodes: tuple[Machines, ...] = (cpu, *gpus)
