@@ -137,6 +137,7 @@ def scope(
     workers: int,
     room: int,
     first: First = First.ANY,
+    repaired: bool = False,
 ) -> Scope:
     """The scope of a spec, or ValueError that names the parameter, what was found and what is possible."""
     check_size("jobs", jobs, most=MOST_JOBS)
@@ -169,8 +170,8 @@ def scope(
             Template(f"pod_{n.name}", 1, Selection(terms=((Requirement("metadata.name", Operator.IN, (n.name,)),),)))
             for n in nodes
         )
-    apart = annotation is Annotation.REPLICA_TYPE
-    off = annotation is Annotation.NONE and edition is Edition.CURRENT
+    apart = annotation is Annotation.REPLICA_TYPE or repaired
+    off = annotation is Annotation.NONE and edition is Edition.CURRENT and not repaired
     cached = cache and not off
     stray = workload is Workload.TRAINING and constraint is Constraint.NONE
     return Scope(
