@@ -1,4 +1,4 @@
-"""Every report on Volcano, Kueue and Koordinator that was looked at is in a table: re-created, a finding, or why not."""
+"""Every report on Volcano, Kueue and Koordinator that was looked at is in a table: made anew, a finding, or why not."""
 
 from __future__ import annotations
 
