@@ -153,7 +153,7 @@ def test_a_finding_is_shown_by_what_it_says(spec: str, file: str) -> None:
         ("coscheduling", ["size=2,2,2"], "size has a number for each gang, of which there are 2; found 3 numbers"),
         ("coscheduling", ["slots=-1"], "slots is an integer from 1 to 64, found -1"),
         ("kueue", ["size=1,2"], "size has a number for each workload, of which there are 4; found 2 numbers"),
-        ("kueue", ["nominal=1,1"], "size of workload 2 is an integer from 1 to 2, found 3"),
+        ("kueue", ["nominal=1,1"], "size of workload 1 is an integer from 1 to 2, found 4"),
         ("kueue", ["weight=-1,1"], "weight of queue 1 is an integer from 0 to 16, found -1"),
     ],
 )
