@@ -26,6 +26,7 @@ _COMMANDS = {
     "list": "what is shipped: specs, their parameters, actions, properties",
     "check": "explore every state of a spec",
     "simulate": "random walks over a spec that is too big to explore",
+    "prove": "what holds in runs of any length, by induction",
     "explain": "why a state is reachable, why an action is not enabled there",
     "export": "the life cycles of a spec as a picture, for Graphviz or Mermaid",
     "mutants": "every seeded and historical fault, and the property that finds it",

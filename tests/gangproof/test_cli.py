@@ -172,6 +172,7 @@ def test_every_schema_is_a_schema() -> None:
         "list",
         "check",
         "simulate",
+        "prove",
         "schedule",
         "place",
         "compare",
