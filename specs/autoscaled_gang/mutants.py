@@ -10,7 +10,7 @@ from typing import Any, Final
 from model.language import Expr, Op
 from model.language.mutation import Edit, disabled, with_guard, with_update, without_guard, without_update
 from specs.autoscaled_gang.life_cycle import InstanceState
-from specs.autoscaled_gang.machine import autoscaled_gang
+from specs.autoscaled_gang.machine import Policy, autoscaled_gang
 from specs.mutant import Faults
 
 # Vanishing instances break the queue's order where a later application can hold a part: not if one gang fills all.
@@ -46,15 +46,15 @@ def _whole_instances_only(guard: Expr) -> Expr:
 _QUEUE = (
     _mutant(
         "no_order",
-        "the queue's order is not looked at when a node has room",
+        "Y7: the queue's order is not looked at when a node has room",
         "no_later_application_overtakes",
         without_guard("allocate", "> 0) |"),
     ),
     _mutant(
         "two_gangs_begun",
-        "the queue begins with a gang while another is incomplete",
+        "Y6: a queue with FAIR sorting lets gangs in, and serves whoever holds least",
         "one_gang_is_reserved_at_a_time",
-        without_guard("allocate", "> 0) |"),
+        changed={"policy": Policy.FAIR},
     ),
     _mutant(
         "starts_without_gang",

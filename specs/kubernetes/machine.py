@@ -144,27 +144,6 @@ def _cycle(m: Machine, s: State) -> None:
             s.judged.next = True
 
 
-def _end_cycle(s: State, g: PodGroup) -> None:
-    """Part of an action: the snapshot and what was tried in it are dropped."""
-    s.todo.next = 0
-    s.queued.next = 0
-    s.counted.next = 0
-    s.leaving.next = False
-    s.judged.next = False
-    s.event_seen.next = False
-    for n in Node:
-        s.snapshot[n] = 0
-        s.proposed[g, n] = 0
-    for b in PodGroup:
-        s.candidate[b] = False
-
-
-def _tell_unschedulable(s: State, g: PodGroup) -> None:
-    """Part of an action: the condition is False, unless it was True once."""
-    latched = s.condition[g] == Condition.SCHEDULED
-    s.condition[g] = ite(latched, Condition.SCHEDULED, Condition.UNSCHEDULABLE)
-
-
 def _decide(m: Machine, s: State, scope: Scope) -> None:
     # Facts on today's code are not settled: it may or may not back off.
     leftovers = Queue.ACTIVE if scope.edition is Edition.SEED else Queue.BACKOFF
@@ -180,7 +159,7 @@ def _decide(m: Machine, s: State, scope: Scope) -> None:
             s.assumed[g, n] += s.proposed[g, n]
             s.nominated[g, n] = 0
         s.condition[g] = Condition.SCHEDULED
-        _end_cycle(s, g)
+        s.end_cycle(g)
 
     @m.action
     def decide_unschedulable(g: PodGroup) -> None:
@@ -190,8 +169,8 @@ def _decide(m: Machine, s: State, scope: Scope) -> None:
         if scope.preempts:
             require(s.simulates() | ~any_(_may_preempt(s, g, v) for v in PodGroup))
         s.queue[g] = ite(s.event_seen, Queue.BACKOFF, Queue.UNSCHEDULABLE)
-        _tell_unschedulable(s, g)
-        _end_cycle(s, g)
+        s.tell_unschedulable(g)
+        s.end_cycle(g)
 
 
 def _may_preempt(s: State, g: PodGroup, v: PodGroup) -> Expr:
@@ -222,8 +201,8 @@ def _preempt(m: Machine, s: State, scope: Scope) -> None:
         for n in Node:
             s.nominated[g, n] = s.proposed[g, n]
         s.queue[g] = Queue.BACKOFF
-        _tell_unschedulable(s, g)
-        _end_cycle(s, g)
+        s.tell_unschedulable(g)
+        s.end_cycle(g)
 
     @m.action
     def victims_leave(v: PodGroup) -> None:

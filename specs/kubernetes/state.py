@@ -165,8 +165,29 @@ class State:
         """Whether, in the snapshot, the victims of earlier preemptions have left."""
         return ~self.leaving
 
+    # ---- parts of actions
+
+    def end_cycle(self, g: PodGroup) -> None:
+        """The snapshot and what was tried in it are dropped."""
+        self.todo.next = 0
+        self.queued.next = 0
+        self.counted.next = 0
+        self.leaving.next = False
+        self.judged.next = False
+        self.event_seen.next = False
+        for n in Node:
+            self.snapshot[n] = 0
+            self.proposed[g, n] = 0
+        for b in PodGroup:
+            self.candidate[b] = False
+
+    def tell_unschedulable(self, g: PodGroup) -> None:
+        """The condition is False, unless it was True once."""
+        latched = self.condition[g] == Condition.SCHEDULED
+        self.condition[g] = ite(latched, Condition.SCHEDULED, Condition.UNSCHEDULABLE)
+
     def wake_others(self, g: PodGroup) -> None:
-        """Part of an action: room was freed. Others leave the unschedulable ones; a cycle that runs takes note."""
+        """Room was freed. Others leave the unschedulable ones; a cycle that runs takes note."""
         with when(~self.no_cycle()):
             self.event_seen.next = True
         for b in PodGroup:
