@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from model.language import Expr, Op
 from model.language.mutation import Edit, disabled, with_guard, with_update, without_guard, without_update
-from specs.autoscaled_gang.life_cycle import InstanceState
 from specs.autoscaled_gang.machine import Policy, autoscaled_gang
 from specs.mutant import Faults
+from specs.ray.life_cycle import Status
 
 # Vanishing instances break the queue's order where a later application can hold a part: not if one gang fills all.
 _FULL_AND_VANISH: Final = {"size": 2, "capacity": 1, "vanish": True}
@@ -20,7 +20,7 @@ _FULL_AND_VANISH: Final = {"size": 2, "capacity": 1, "vanish": True}
 _mutant: Final = Faults(autoscaled_gang)
 
 
-def _also(state: InstanceState) -> Any:
+def _also(state: Status) -> Any:
     """A guard ``instance[i] == something`` that lets ``state`` pass, too."""
 
     def widen(guard: Expr) -> Expr:
@@ -160,10 +160,10 @@ _INSTANCES = (
     ),
 )
 
-_S = InstanceState
+_S = Status
 
 
-def _goes_to(action: str, state: InstanceState) -> Edit:
+def _goes_to(action: str, state: Status) -> Edit:
     return with_update(action, "instance", lambda _: state)
 
 

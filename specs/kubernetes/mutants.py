@@ -188,6 +188,20 @@ _CYCLE = (
         ),
     ),
     _mutant(
+        "gives_up_with_a_node_left",
+        "K12: a pod counts as one that fits nowhere although a node has room for it",
+        "a_group_is_placed_if_it_can_be",
+        without_guard("fail_pod", "all_("),
+        consequences=_STUCK,
+    ),
+    _mutant(
+        "scheduled_pods_are_not_counted",
+        "K6: pods that come later have to be a gang by themselves",
+        "later_pods_join_their_group",
+        without_update("pop", "counted"),
+        parameters=_EXTRAS,
+    ),
+    _mutant(
         "two_cycles_at_once",
         "K4: a group is popped while another one's cycle runs",
         "one_cycle_at_a_time",

@@ -122,10 +122,21 @@ class State:
         """Pods of the cache on a node."""
         return sum_(self.assumed[b, n] + self.bound[b, n] for b in PodGroup)
 
+    def room(self, g: PodGroup, n: Node) -> Expr:
+        """Pods of a group that a node takes, in the snapshot, next to what others are nominated for."""
+        others = sum_(ite((b != g) & (self.priority[b] >= self.priority[g]), self.nominated[b, n], 0) for b in PodGroup)
+        left = self.capacity - self.snapshot[n] - others
+        return ite(left < 0, 0, left)
+
     def has_room(self, g: PodGroup, n: Node) -> Expr:
         """Filter: in the snapshot, next to what this cycle proposed and what others are nominated for."""
         others = sum_(ite((b != g) & (self.priority[b] >= self.priority[g]), self.nominated[b, n], 0) for b in PodGroup)
         return self.snapshot[n] + self.proposed[g, n] + others < self.capacity
+
+    def most_placed(self, g: PodGroup) -> Expr:
+        """Pods of the cycle's group that the snapshot has room for, at best."""
+        room = sum_(self.room(g, n) for n in Node)
+        return ite(room < self.queued, room, self.queued)
 
     # ---- the cycle
 

@@ -193,7 +193,7 @@ def _nodes(m: Machine, s: State) -> None:
 def _reachable(m: Machine, s: State) -> None:
     @m.possible
     def everything_can_end() -> Expr:
-        """From every state the cluster can become empty, with nothing to do."""
+        """From every state the cluster can become empty, with nothing to do (R5)."""
         return (s.pending == 0) & all_(s.status[i] == Status.ABSENT for i in Instance) & (s.extra == 0)
 
     @m.sometimes

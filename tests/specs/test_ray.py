@@ -142,3 +142,8 @@ def test_a_finding_is_shown_by_its_parameters(parameters: str, name: str, last: 
 def test_a_bad_parameter_is_told(assignments: list[str], message: str) -> None:
     with pytest.raises(SpecLoadError, match=re.escape(message)):
         load_spec("ray", assignments)
+
+
+def test_the_page_of_life_cycles_shows_every_state() -> None:
+    page = (Path(specs.ray.__file__).parent / "ray.life_cycle.md").read_text(encoding="utf-8")
+    assert {status for status in Status if f"status[instance1] = {status.name}" not in page} == set()
