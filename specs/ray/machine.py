@@ -47,6 +47,8 @@ def ray(
     repaired: bool = False,
     split: bool = False,
     lacks: Edge = Edge.NONE,
+    types: int = 1,
+    max_nodes: int = 0,
 ) -> Machine:
     """Ray's autoscaler v2: instance life cycle, reconcile loop, and a cloud that fails in every way it can.
 
@@ -56,8 +58,9 @@ def ray(
     (``timers``), instances ``vanish``, Ray nodes ``crash``, somebody ``drains`` them, Ray may ``late_start``,
     ``errors`` abort a loop, the user may ``reconfigure`` the maximum and call ``request_resources`` for up to so many
     nodes. ``split``: the world moves while a loop works on its snapshot. ``repaired``: what README.md's findings would
-    have. ``lacks``: an edge that the table of transitions does not have, as in some release. ValueError for sizes that
-    make no sense.
+    have. ``lacks``: an edge that the table of transitions does not have, as in some release. ``types``: worker
+    groups, each with its rows, ``min_workers`` and ``max_workers``; ``max_nodes`` of all of them together, 0 for no
+    such limit. ValueError for sizes that make no sense.
     """
     scope = Scope(
         edition,
@@ -81,6 +84,8 @@ def ray(
         repaired,
         split,
         lacks,
+        types,
+        max_nodes,
     )
     m = Machine("ray", doc="Ray's autoscaler v2: rows of instances, reconciled with a cloud and the GCS")
     s = State(m, scope)
@@ -139,7 +144,7 @@ def _loop(m: Machine, s: State) -> None:
         """Everything that this phase has to do is done: the next one, or a pause after the last (R5)."""
         require(phases.done())
         s.loop.next = phases.following(phases.order)
-        s.chosen.next = 0
+        s.choose_none()
 
     if s.scope.errors:
 
@@ -148,4 +153,4 @@ def _loop(m: Machine, s: State) -> None:
             """An error: the rest of the loop is left out, whatever it was to be (R6)."""
             require(s.loop != Loop.REST)
             s.loop.next = Loop.REST
-            s.chosen.next = 0
+            s.choose_none()

@@ -39,7 +39,7 @@ def _resends_nothing(m: Machine) -> Callable[[Instance], None]:
 
     def launch(i: Instance) -> None:
         require(s.loop == Loop.LAUNCH, s.status[i] == Status.QUEUED)
-        require(s.requested() < s.scope.max_concurrent_launches, s.chosen < s.launch_limit())
+        require(s.requested() < s.scope.max_concurrent_launches, s.chosen < s.launch_limit(i))
         s.status[i] = Status.REQUESTED
         s.order[i] = ite(s.tries[i] == 0, Order.ASKED, Order.NONE)
         s.chosen.next = s.chosen + 1

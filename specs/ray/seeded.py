@@ -199,6 +199,20 @@ _LIMITS = (
         parameters={**CALM, "max_workers": 1},
     ),
     _mutant(
+        "maximum_of_a_group_ignored",
+        "R1: the maximum of all groups is looked at, and that of the group is not",
+        "queued_within_maximum",
+        without_guard("queue_instance", "< most"),
+        parameters={**CALM, "types": 2, "instances": 3, "max_workers": 1, "kuberay": True, "timers": Timers.OFF},
+    ),
+    _mutant(
+        "maximum_of_all_ignored",
+        "R9: each group stays within its own maximum, and all together exceed that of the cluster",
+        "queued_within_maximum_of_all",
+        without_guard("queue_instance", "< 1)"),
+        parameters={**CALM, "types": 2, "max_workers": 1, "max_nodes": 1},
+    ),
+    _mutant(
         "concurrency_ignored",
         "R13: max_concurrent_launches is not looked at",
         "launches_within_concurrency",

@@ -22,6 +22,7 @@ MACHINES = (
     ray(timers=Timers.FREE, late_launches=1, late_start=True, errors=True),
     ray(reconfigure=True, drains=True, request_resources=1, min_workers=1),
     ray(split=True),
+    ray(types=2, max_workers=1, max_nodes=1),
     ray(vanish=False, crash=False),
 )
 RULES = Rules("R", README, MACHINES)
