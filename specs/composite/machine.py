@@ -11,7 +11,7 @@ from model.language import Machine, all_, any_, ite, require, sum_, when
 from specs.composite.properties import declare_decision, declare_placements, declare_progress
 from specs.composite.state import Block, Child, Outcome, Rack, Tree
 from specs.kubernetes.state import Queue
-from specs.parameters import check_each, check_size
+from specs.parameters import check_each, check_product, check_size
 
 
 def composite(
@@ -38,6 +38,8 @@ def composite(
     check_size("min_groups", min_groups, most=children)
     check_size("failures", failures, least=0, most=8)
     check_size("changes", changes, least=0, most=8)
+    check_size("the number of racks in slots", len(slots), most=32)
+    check_product({"children": children, "racks": len(slots)}, 96)
     check_each("slots", slots, len(slots), "rack", least=0, most=16)
     check_size("busy", busy, least=0, most=len(slots))
     check_each("pods", each, children, "child", least=min_count, most=16)

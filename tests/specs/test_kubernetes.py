@@ -150,6 +150,16 @@ def test_a_finding_is_shown_by_what_it_says(spec: str, file: str) -> None:
         ("kubernetes", ["nodes=1"], "min_count is at most nodes x capacity, which is 1; found 2"),
         ("composite", ["pods=1"], "pods of child 1 is an integer from 2 to 16, found 1"),
         ("composite", ["blocks=3"], "slots has the same number of racks for each of 3 blocks, found 4"),
+        (
+            "composite",
+            ["children=8", "slots=" + ",".join(["2"] * 13)],
+            "children x racks is at most 96, found 8 x 13 = 104",
+        ),
+        (
+            "composite",
+            ["slots=" + ",".join(["2"] * 33)],
+            "the number of racks in slots is an integer from 1 to 32, found 33",
+        ),
         ("composite", ["slots=-1,2,2,2"], "slots of rack 1 is an integer from 0 to 16, found -1"),
         ("composite", ["failures=-1"], "failures is an integer from 0 to 8, found -1"),
         ("coscheduling", ["together=3"], "together is an integer from 1 to 2, found 3"),
