@@ -11,6 +11,7 @@ import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 from model.language import Machine
@@ -99,6 +100,21 @@ def check_size(name: str, value: int, least: int = 1, most: int = 1000) -> None:
     """ValueError that names the parameter, what was found and what is possible, if ``value`` is no sensible size."""
     if type(value) is not int or not least <= value <= most:
         raise ValueError(f"{name} is an integer from {least} to {most}, found {value!r}")
+
+
+def check_product(values: Mapping[str, int], most: int) -> None:
+    """ValueError that names the parameters, if the product of ``values`` is more than ``most``: a state has a number
+    for each combination, and must stay one that can be explored."""
+    found = prod(values.values())
+    if found > most:
+        numbers = " x ".join(map(str, values.values()))
+        raise ValueError(f"{' x '.join(values)} is at most {most}, found {numbers} = {found}")
+
+
+def check_member(name: str, value: object, kind: type[enum.Enum]) -> None:
+    """ValueError that names the parameter and what is possible, if ``value`` is no member of ``kind``."""
+    if not isinstance(value, kind):
+        raise ValueError(f"{name} is one of {', '.join(str(m.value) for m in kind)}, found {value!r}")
 
 
 def check_each(name: str, values: tuple[int, ...], count: int, of: str, least: int = 1, most: int = 1000) -> None:

@@ -14,6 +14,7 @@ from specs.registry import SHIPPED
 SCOPES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "kubernetes": ("pods=2", "nodes=2", "misfits=0"),
+        "ray": ("timers=free",),
         "volcano_reclaim": ("--project", "phase[queue1, job1]", "--project", "phase[queue2, job1]"),
         "yunikorn": ("queues=two_leaves", "gate=reserves"),
     }
