@@ -1,5 +1,5 @@
-"""The yunikorn_current spec: what it shows in which scope, its life cycles beside the published ones, and the findings:
-what the code of today does that a property forbids."""
+"""The current edition of the yunikorn spec: what it shows in which scope, its life cycles beside the published ones,
+and the findings: what the code of today does that a property forbids."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from tables import found, load, rows, told
 from thirds import a_third
 
-import specs.yunikorn_current
+import specs.yunikorn.current
 from model.explore import explore
 from model.export.graph import merged_graphs
 from model.query import read_query
@@ -24,18 +24,18 @@ from specs.registry import mutants
 # A tracer would take more time here than the tests do; what they run is run by others too.
 pytestmark = pytest.mark.no_cover
 
-HERE = Path(specs.yunikorn_current.__file__).parent
+HERE = Path(specs.yunikorn.current.__file__).parent
 README = (HERE / "README.md").read_text(encoding="utf-8")
 ROWS = rows(README)
 FINDING = re.compile(
-    r"^Shown by `gangproof check yunikorn_current (.+) --property (\w+)`: `\w+` is violated after (\d+)"
+    r"^Shown by `gangproof check yunikorn edition=current (.+) --property (\w+)`: `\w+` is violated after (\d+)"
 )
 FINDINGS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((HERE / "findings").glob("*.md"))}
 
 
 @cache
 def checked(parameters: str) -> Verdict:
-    return explore(load("yunikorn_current", parameters))
+    return explore(load("yunikorn", parameters))
 
 
 # ---- what it shows
@@ -109,7 +109,7 @@ def shown() -> dict[str, set[tuple[str, str]]]:
     """For each state machine the transitions that some scope shows."""
     found: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for scope in SCOPES:
-        machine = load_spec("yunikorn_current", [] if scope == "(default)" else scope.split())
+        machine = load_spec("yunikorn", [] if scope == "(default)" else scope.split())
         graphs = merged_graphs(machine, [[read_query(machine, cell)] for cell in CELLS.values()])
         for name, graph in zip(CELLS, graphs, strict=True):
             for edge in graph.edges:
@@ -139,10 +139,10 @@ def test_every_published_transition_is_shown_or_left_out_for_a_reason(name: str)
 
 
 def test_the_museum_has_its_reports() -> None:
-    reports = {m.report for m in mutants("yunikorn_current") if m.report}
+    reports = {m.report for m in mutants("yunikorn") if m.report}
     assert len(reports) >= 25
     assert all(re.fullmatch(r"YUNIKORN-\d+", report) for report in reports)
-    assert all(m.lines <= 10 for m in mutants("yunikorn_current"))
+    assert all(m.lines <= 10 for m in mutants("yunikorn"))
     listed = set(re.findall(r"^\| (YUNIKORN-\d+) \|", README, re.MULTILINE))
     assert reports <= listed
 
@@ -153,13 +153,13 @@ def test_the_museum_has_its_reports() -> None:
 @pytest.mark.parametrize(
     ("assignments", "message"),
     [
-        (["apps=0"], "yunikorn_current: apps is an integer from 1 to 4, found 0"),
-        (["queues=3"], "yunikorn_current: queues is an integer from 1 to 2, found 3"),
+        (["apps=0"], "yunikorn: apps is an integer from 1 to 4, found 0"),
+        (["queues=3"], "yunikorn: queues: expected one_leaf|two_leaves, found '3'"),
         (["leaf_quota=5"], "leaf_quota is at most quota, which is 4; found 5"),
         (["restarts=3"], "restarts is an integer from 0 to 2, found 3"),
-        (["style=firm"], "yunikorn_current: style: expected soft|hard, found 'firm'"),
+        (["style=firm"], "yunikorn: style: expected soft|hard, found 'firm'"),
     ],
 )
 def test_a_bad_parameter_is_told(assignments: list[str], message: str) -> None:
     with pytest.raises(SpecLoadError, match=re.escape(message)):
-        load_spec("yunikorn_current", assignments)
+        load_spec("yunikorn", assignments)

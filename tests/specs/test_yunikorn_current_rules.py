@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from rules import Rules
 
-import specs.yunikorn_current
-from specs.yunikorn_current import Style, yunikorn_current
+import specs.yunikorn.current
+from specs.yunikorn.current import Style, yunikorn_current
 
-README = (Path(specs.yunikorn_current.__file__).parent / "README.md").read_text(encoding="utf-8")
+README = (Path(specs.yunikorn.current.__file__).parent / "README.md").read_text(encoding="utf-8")
 # Together these have every action and every property.
 MACHINES = (
     yunikorn_current(

@@ -1,8 +1,9 @@
 """YuniKorn's gang scheduling as its code has it today, as a state machine; README.md lists what it shows."""
 
-from specs.yunikorn_current.machine import yunikorn_current
-from specs.yunikorn_current.parameters import Recovery, Style, Timers
-from specs.yunikorn_current.state import App, Core, Member, Node, Placeholder, Queue, Reason, Shim, State, Task, Timer
+from specs.yunikorn.current.machine import yunikorn_current
+from specs.yunikorn.current.parameters import Recovery, Style
+from specs.yunikorn.current.state import App, Core, Member, Node, Placeholder, Queue, Reason, Shim, State, Task, Timer
+from specs.yunikorn.parameters import Queues, Timers
 
 __all__ = [
     "App",
@@ -11,6 +12,7 @@ __all__ = [
     "Node",
     "Placeholder",
     "Queue",
+    "Queues",
     "Reason",
     "Recovery",
     "Shim",

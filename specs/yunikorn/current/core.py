@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from model.language import Expr, Machine, among, count_, ite, require, when
-from specs.yunikorn_current.moves import (
+from specs.yunikorn.current.moves import (
     after_last_placeholder,
     by_complete,
     by_run,
@@ -14,7 +14,7 @@ from specs.yunikorn_current.moves import (
     move,
     use,
 )
-from specs.yunikorn_current.state import (
+from specs.yunikorn.current.state import (
     OVER,
     App,
     Core,

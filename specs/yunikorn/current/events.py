@@ -4,7 +4,7 @@ and the scheduler restarts. Each may happen a few times only."""
 from __future__ import annotations
 
 from model.language import Machine, among, count_, ite, require, when
-from specs.yunikorn_current.moves import (
+from specs.yunikorn.current.moves import (
     after_last_placeholder,
     by_complete,
     by_run,
@@ -12,8 +12,8 @@ from specs.yunikorn_current.moves import (
     forget,
     move,
 )
-from specs.yunikorn_current.recovery import declare_restart
-from specs.yunikorn_current.state import (
+from specs.yunikorn.current.recovery import declare_restart
+from specs.yunikorn.current.state import (
     App,
     Core,
     Member,

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from model.language import Expr, Machine, Operand, after, all_, among, implies
-from specs.yunikorn_current.parameters import Style
-from specs.yunikorn_current.state import App, Core, Member, Shim, State, Task
+from specs.yunikorn.current.parameters import Style
+from specs.yunikorn.current.state import App, Core, Member, Shim, State, Task
 
 CORE: Final[Mapping[Core, tuple[Core, ...]]] = {
     Core.NEW: (Core.ACCEPTED, Core.REJECTED, Core.FAILING, Core.RESUMING),

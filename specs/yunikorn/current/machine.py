@@ -1,17 +1,17 @@
 """YuniKorn gang scheduling as its code has it in 2026: core and shim, and the messages between them.
 
-README.md beside this file lists what is modelled, and what differs from the design of 2020/21 (the spec `yunikorn`).
+README.md beside this file lists what is modelled, and what differs from the design of 2020/21 (the seed edition).
 Rules Y1 to Y30 are those of the design document; YUNIKORN-1900 and the like are reports of the YuniKorn project.
 """
 
 from __future__ import annotations
 
 from model.language import Machine
-from specs.yunikorn_current.core import declare_confirmations, declare_cycle, declare_expiry, declare_pods
-from specs.yunikorn_current.events import declare_events
-from specs.yunikorn_current.life_cycle import declare_life_cycles
-from specs.yunikorn_current.parameters import Recovery, Scope, Style, Timers
-from specs.yunikorn_current.properties import (
+from specs.yunikorn.current.core import declare_confirmations, declare_cycle, declare_expiry, declare_pods
+from specs.yunikorn.current.events import declare_events
+from specs.yunikorn.current.life_cycle import declare_life_cycles
+from specs.yunikorn.current.parameters import Recovery, Scope, Style
+from specs.yunikorn.current.properties import (
     declare_admission,
     declare_gangs,
     declare_placeholders,
@@ -20,9 +20,10 @@ from specs.yunikorn_current.properties import (
     declare_timeouts,
     declare_usage,
 )
-from specs.yunikorn_current.shim import declare_messages, declare_reservation, declare_submission
-from specs.yunikorn_current.state import State
-from specs.yunikorn_current.timers import declare_timers
+from specs.yunikorn.current.shim import declare_messages, declare_reservation, declare_submission
+from specs.yunikorn.current.state import State
+from specs.yunikorn.current.timers import declare_timers
+from specs.yunikorn.parameters import Queues, Timers
 
 
 def yunikorn_current(
@@ -33,9 +34,9 @@ def yunikorn_current(
     real: int = 1,
     nodes: int = 2,
     capacity: int = 2,
-    queues: int = 1,
+    queues: Queues = Queues.ONE_LEAF,
     quota: int = 4,
-    leaf_quota: int = 4,
+    leaf_quota: int = 0,
     max_apps: int = 0,
     style: Style = Style.SOFT,
     timers: Timers = Timers.SLOW,
@@ -54,8 +55,9 @@ def yunikorn_current(
     """YuniKorn's gang scheduling as its code has it: core and shim with messages between them, Soft and Hard timeouts.
 
     ``size``: placeholders of each gang; ``reals``: real pods that come; ``placeholder`` and ``real``: units of one of
-    them. ``max_apps``: maxapplications, 0 for none. The parameters from ``duplicates`` to ``restarts`` say how often
-    the environment may do something. ValueError for sizes that make no sense.
+    them; ``leaf_quota``: 0 for the parent's. ``max_apps``: maxapplications, 0 for none. The parameters from
+    ``duplicates`` to ``restarts`` say how often the environment may do something. ValueError for sizes that make no
+    sense.
     """
     scope = Scope(
         apps,
@@ -83,7 +85,7 @@ def yunikorn_current(
         recovery,
         repaired,
     )
-    m = Machine("yunikorn_current", doc="YuniKorn gang scheduling, as its code has it in 2026")
+    m = Machine("yunikorn", doc="YuniKorn gang scheduling, as its code has it in 2026")
     s = State(m, scope)
     m.attach(s)
     declare_submission(m, s)

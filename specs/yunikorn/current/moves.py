@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from model.language import Expr, Operand, among, ite, when
-from specs.yunikorn_current.state import App, Core, Member, Node, Placeholder, Queue, Reason, State, Timer
+from specs.yunikorn.current.state import App, Core, Member, Node, Placeholder, Queue, Reason, State, Timer
 
 
 def by_run(state: Expr) -> Expr:

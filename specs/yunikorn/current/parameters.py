@@ -1,4 +1,4 @@
-"""The parameters of the yunikorn_current spec, and what sizes make sense together."""
+"""The parameters of the current edition, and what sizes make sense together."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import enum
 from dataclasses import dataclass
 
 from specs.parameters import check_size
+from specs.yunikorn.parameters import Queues, Timers
 
 MOST_APPS = 4
 MOST_SIZE = 6
@@ -19,17 +20,6 @@ class Style(enum.Enum):
     """It resumes: its placeholders are released, its pods are scheduled like any other."""
     HARD = "hard"
     """It fails."""
-
-
-class Timers(enum.Enum):
-    """When timers may fire."""
-
-    OFF = "off"
-    """The placeholder timer never does; that of Completing applications does while no message is on its way."""
-    SLOW = "slow"
-    """Only while no message is on its way: timers run for minutes, messages for milliseconds."""
-    FREE = "free"
-    """At any time."""
 
 
 class Recovery(enum.Enum):
@@ -52,7 +42,7 @@ class Scope:
     real: int
     nodes: int
     capacity: int
-    queues: int
+    queues: Queues
     quota: int
     leaf_quota: int
     max_apps: int
@@ -75,9 +65,9 @@ class Scope:
         check_size("size", self.size, most=MOST_SIZE)
         check_size("reals", self.reals, most=MOST_SIZE)
         check_size("nodes", self.nodes, most=MOST_NODES)
-        check_size("queues", self.queues, most=2)
-        for name in ("placeholder", "real", "capacity", "quota", "leaf_quota"):
+        for name in ("placeholder", "real", "capacity", "quota"):
             check_size(name, getattr(self, name))
+        check_size("leaf_quota", self.leaf_quota, least=0)
         check_size("max_apps", self.max_apps, least=0)
         for name in (
             "duplicates",
@@ -93,9 +83,19 @@ class Scope:
             raise ValueError(f"leaf_quota is at most quota, which is {self.quota}; found {self.leaf_quota}")
 
     @property
+    def leaves(self) -> int:
+        """The number of leaf queues."""
+        return 2 if self.queues is Queues.TWO_LEAVES else 1
+
+    @property
+    def most_of_leaf(self) -> int:
+        """The maximum of each leaf."""
+        return self.leaf_quota or self.quota
+
+    @property
     def oversized(self) -> bool:
         """Whether a placeholderAsk is larger than a quota on its path, so that every application is rejected."""
-        return self.size * self.placeholder > self.leaf_quota
+        return self.size * self.placeholder > self.most_of_leaf
 
     @property
     def can_time_out(self) -> bool:

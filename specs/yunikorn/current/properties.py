@@ -1,10 +1,10 @@
-"""What must hold of the yunikorn_current spec, and what must be reachable so that it says something."""
+"""What must hold of the current edition, and what must be reachable so that it says something."""
 
 from __future__ import annotations
 
 from model.language import Expr, Machine, after, all_, among, any_, count_, implies, ite, sum_
-from specs.yunikorn_current.parameters import Style
-from specs.yunikorn_current.state import (
+from specs.yunikorn.current.parameters import Style
+from specs.yunikorn.current.state import (
     OVER,
     App,
     Core,
@@ -53,7 +53,7 @@ def declare_usage(m: Machine, s: State) -> None:
         """No leaf, parent or root queue has more than its maximum; the root's is the size of all nodes (Y5, Y11,
         YUNIKORN-2171)."""
         return (
-            all_(s.leaf_used[q] <= scope.leaf_quota for q in Queue)
+            all_(s.leaf_used[q] <= scope.most_of_leaf for q in Queue)
             & (s.parent_used <= scope.quota)
             & (s.parent_used <= s.total)
         )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from model.language import Expr, Machine, all_, among, any_, count_, ite, require, sum_
-from specs.yunikorn_current.parameters import Recovery
-from specs.yunikorn_current.state import (
+from specs.yunikorn.current.parameters import Recovery
+from specs.yunikorn.current.state import (
     App,
     Core,
     Member,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from model.language import Expr, Machine, all_, among, any_, count_, implies, ite, require, when
-from specs.yunikorn_current.moves import by_run, move
-from specs.yunikorn_current.parameters import Style
-from specs.yunikorn_current.state import App, Core, Member, Placeholder, Reason, Shim, State, Task
+from specs.yunikorn.current.moves import by_run, move
+from specs.yunikorn.current.parameters import Style
+from specs.yunikorn.current.state import App, Core, Member, Placeholder, Reason, Shim, State, Task
 
 
 def declare_submission(m: Machine, s: State) -> None:

@@ -1,4 +1,4 @@
-"""What a state of the yunikorn_current spec consists of: what the core knows, what the shim knows, and what is on its
+"""What a state of the current edition consists of: what the core knows, what the shim knows, and what is on its
 way between them."""
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ import enum
 from typing import Any
 
 from model.language import Expr, Machine, Sort, all_, among, any_, count_, ite, record, sum_
-from specs.yunikorn_current.parameters import Scope
+from specs.yunikorn.current.parameters import Scope
 
 
 class App(Sort):
@@ -118,9 +118,9 @@ class State:
         m.sort(App, s.apps, ordered=True)
         m.sort(Member, s.size, symmetric=True)
         m.sort(Node, s.nodes, symmetric=True)
-        m.sort(Queue, s.queues)
-        self.queue_of = m.constant("queue_of", App, [i % s.queues for i in range(s.apps)])
-        self.queue_number = m.constant("queue_number", Queue, list(range(s.queues)))
+        m.sort(Queue, s.leaves)
+        self.queue_of = m.constant("queue_of", App, [i % s.leaves for i in range(s.apps)])
+        self.queue_number = m.constant("queue_number", Queue, list(range(s.leaves)))
         pods, units = range(s.reals + 1), range(s.most_units + 1)
         counts = range(2 * s.size + s.reals + 1)
         # the core
@@ -238,7 +238,7 @@ class State:
 
     def fits_leaf(self, a: App, units: int) -> Expr:
         """Head room of the leaf queue."""
-        return sum_(ite(self.in_leaf(a, q), self.leaf_used[q], 0) for q in Queue) + units <= self.scope.leaf_quota
+        return sum_(ite(self.in_leaf(a, q), self.leaf_used[q], 0) for q in Queue) + units <= self.scope.most_of_leaf
 
     def fits_parent(self, units: int) -> Expr:
         """Head room of the parent queue."""

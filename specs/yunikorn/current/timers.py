@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from model.language import Expr, Machine, among, ite, require, when
-from specs.yunikorn_current.moves import by_complete, by_fail, by_resume, move
-from specs.yunikorn_current.parameters import Style, Timers
-from specs.yunikorn_current.state import App, Core, Member, Placeholder, Reason, State, Timer
+from specs.yunikorn.current.moves import by_complete, by_fail, by_resume, move
+from specs.yunikorn.current.parameters import Style
+from specs.yunikorn.current.state import App, Core, Member, Placeholder, Reason, State, Timer
+from specs.yunikorn.parameters import Timers
 
 
 def declare_timers(m: Machine, s: State) -> None:

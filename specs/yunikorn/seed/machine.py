@@ -14,8 +14,9 @@ from collections.abc import Callable
 from typing import Any
 
 from model.language import Expr, Machine, all_, among, implies, ite, require
-from specs.yunikorn.parameters import Gate, Policy, Queues, Scope, Timers, scope
-from specs.yunikorn.properties import (
+from specs.yunikorn.parameters import Queues, Timers
+from specs.yunikorn.seed.parameters import Gate, Policy, Scope, scope
+from specs.yunikorn.seed.properties import (
     declare_ends,
     declare_gangs,
     declare_life_cycle,
@@ -25,10 +26,10 @@ from specs.yunikorn.properties import (
     declare_rejection_by_size,
     declare_resources,
 )
-from specs.yunikorn.state import App, AppState, Node, State
+from specs.yunikorn.seed.state import App, AppState, Node, State
 
 
-def yunikorn(
+def yunikorn_seed(
     apps: int = 2,
     size: int | tuple[int, ...] = 3,
     nodes: int = 2,

@@ -1,4 +1,4 @@
-"""Faults of the yunikorn spec, at least one for each property, and what they break.
+"""Faults of the seed edition, at least one for each property, and what they break.
 
 Some forget a rule of the design. Some were real: they carry the number that the YuniKorn project gave them.
 """
@@ -10,8 +10,9 @@ from typing import Final
 from model.language.mutation import disabled, with_update, without_guard, without_update
 from specs.mutant import Faults
 from specs.yunikorn.machine import yunikorn
-from specs.yunikorn.parameters import Gate, Policy, Queues
-from specs.yunikorn.state import AppState
+from specs.yunikorn.parameters import Edition, Queues
+from specs.yunikorn.seed.parameters import Gate, Policy
+from specs.yunikorn.seed.state import AppState
 
 # The gate keeps a queue's use low enough that the quota itself is seldom what stops a placeholder.
 _NO_GATE: Final = {"capacity": 3, "gate": Gate.NONE}
@@ -20,7 +21,7 @@ _FAIR: Final = {"policy": Policy.FAIR}
 _ONE_OVERSIZED: Final = {"size": (3, 5)}
 
 
-_mutant: Final = Faults(yunikorn)
+_mutant: Final = Faults(yunikorn, everywhere={"edition": Edition.SEED})
 
 
 _ADMISSION = (

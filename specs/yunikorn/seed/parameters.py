@@ -1,4 +1,4 @@
-"""The parameters of the yunikorn spec, and what sizes make sense together."""
+"""The parameters of the seed edition, and what sizes make sense together."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from specs.parameters import check_size
+from specs.yunikorn.parameters import Queues
 
 MOST_APPS = 16
 MOST_NODES = 16
@@ -32,28 +33,6 @@ class Gate(enum.Enum):
     """When its whole placeholderAsk fits what is free in the queue and above it."""
     RESERVES = "reserves"
     """When its whole placeholderAsk fits what is free less what started applications still have to reserve."""
-
-
-class Queues(enum.Enum):
-    """Where the quota stands."""
-
-    ONE_LEAF = "one_leaf"
-    """One leaf queue, which has the quota."""
-    TWO_LEAVES = "two_leaves"
-    """Two leaf queues under one parent, which has the quota. Applications take turns: first, third, ... in the first
-    leaf."""
-
-
-class Timers(enum.Enum):
-    """When the placeholder timeout may fire. The timer of Waiting applications is always there; without it none
-    completes."""
-
-    OFF = "off"
-    """Never."""
-    SLOW = "slow"
-    """Only while no release waits for the shim's confirmation: timers run for minutes, messages for milliseconds."""
-    FREE = "free"
-    """At any time."""
 
 
 @dataclass(frozen=True)

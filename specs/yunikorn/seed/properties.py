@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from model.language import Expr, Machine, after, all_, among, any_, implies
-from specs.yunikorn.parameters import Policy
-from specs.yunikorn.state import App, AppState, Node, State
+from specs.yunikorn.seed.parameters import Policy
+from specs.yunikorn.seed.state import App, AppState, Node, State
 
 
 def is_over(s: State, a: App) -> Expr:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 
 from model.language import Expr, Machine, Sort, all_, any_, ite, sum_
-from specs.yunikorn.parameters import Scope
+from specs.yunikorn.seed.parameters import Scope
 
 
 class App(Sort):

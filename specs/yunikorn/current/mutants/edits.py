@@ -11,9 +11,10 @@ from model.language.expressions import lift
 from model.language.machine import Action
 from model.language.mutation import Edit
 from specs.mutant import Faults
-from specs.yunikorn_current.machine import yunikorn_current
+from specs.yunikorn.machine import yunikorn
+from specs.yunikorn.parameters import Edition
 
-report: Final = Faults(yunikorn_current, tracker="YUNIKORN-").report
+report: Final = Faults(yunikorn, tracker="YUNIKORN-", everywhere={"edition": Edition.CURRENT}).report
 """A fault that people met, by the number that the YuniKorn project gave it; empty for a seeded fault."""
 
 

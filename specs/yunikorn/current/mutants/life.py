@@ -6,11 +6,12 @@ from typing import Any, Final
 
 from model.language import Machine, ite, require
 from model.language.mutation import disabled, rewritten, with_action, with_update, without_guard, without_update
-from specs.yunikorn_current.core import replaced
-from specs.yunikorn_current.moves import by_complete, move
-from specs.yunikorn_current.mutants.edits import keeps_state, report
-from specs.yunikorn_current.parameters import Style, Timers
-from specs.yunikorn_current.state import App, Core, Member, Node, Queue, State
+from specs.yunikorn.current.core import replaced
+from specs.yunikorn.current.moves import by_complete, move
+from specs.yunikorn.current.mutants.edits import keeps_state, report
+from specs.yunikorn.current.parameters import Style
+from specs.yunikorn.current.state import App, Core, Member, Node, Queue, State
+from specs.yunikorn.parameters import Timers
 
 ONE: Final = {"size": 1}
 HARD: Final = {"style": Style.HARD}

@@ -6,9 +6,10 @@ from typing import Any, Final
 
 from model.language import Machine, ite, require
 from model.language.mutation import rewritten, with_update, without_guard, without_update
-from specs.yunikorn_current.mutants.edits import counts_only_if, report
-from specs.yunikorn_current.parameters import Recovery, Style, Timers
-from specs.yunikorn_current.state import Core, Node, Shim, State
+from specs.yunikorn.current.mutants.edits import counts_only_if, report
+from specs.yunikorn.current.parameters import Recovery, Style
+from specs.yunikorn.current.state import Core, Node, Shim, State
+from specs.yunikorn.parameters import Timers
 
 NODE: Final = {"node_removals": 1, "repaired": True}
 RESTART: Final = {"restarts": 1, "repaired": True, "style": Style.HARD}

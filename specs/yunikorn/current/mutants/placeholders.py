@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from model.language import Machine, Op, require
 from model.language.mutation import rewritten, with_action, with_guard, with_update, without_update
-from specs.yunikorn_current.core import handled
-from specs.yunikorn_current.mutants.edits import also, counts_only_if, first_half, report
-from specs.yunikorn_current.state import App, Member, Node, Placeholder, Reason, State
+from specs.yunikorn.current.core import handled
+from specs.yunikorn.current.mutants.edits import also, counts_only_if, first_half, report
+from specs.yunikorn.current.state import App, Member, Node, Placeholder, Reason, State
 
 PREEMPTION: Final = {"preemptions": 1, "repaired": True}
 DELETION: Final = {"deletions": 1, "repaired": True}

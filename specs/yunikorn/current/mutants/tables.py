@@ -8,9 +8,9 @@ from typing import Final
 
 from model.language import Expr, Operand, ite
 from model.language.mutation import disabled, with_update
-from specs.yunikorn_current.mutants.edits import report
-from specs.yunikorn_current.parameters import Style
-from specs.yunikorn_current.state import Core, Shim, Task
+from specs.yunikorn.current.mutants.edits import report
+from specs.yunikorn.current.parameters import Style
+from specs.yunikorn.current.state import Core, Shim, Task
 
 HARD: Final = {"style": Style.HARD}
 
