@@ -1,4 +1,4 @@
-"""The page of each shipped spec's life cycles, beside the spec, one for each of its editions; as a script it writes them
+"""The page of each shipped spec's life cycles, beside the spec, one for each edition; as a script it writes them
 anew."""
 
 from __future__ import annotations
