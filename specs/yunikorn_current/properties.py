@@ -48,6 +48,13 @@ def declare_usage(m: Machine, s: State) -> None:
         """No node has more than its capacity, real pods that are parked on it included (Y18)."""
         return all_(s.node_used[n] <= scope.capacity for n in Node)
 
+    if scope.node_removals:
+
+        @m.always
+        def lost_nodes_are_empty() -> Expr:
+            """Nothing is allocated or parked on a node that is gone (YUNIKORN-854)."""
+            return all_(implies(s.lost[n], s.on_node(n) == 0) for n in Node)
+
     @m.always
     def quota_on_every_level() -> Expr:
         """No leaf, parent or root queue has more than its maximum; the root's is the size of all nodes (Y5, Y11,
@@ -269,7 +276,7 @@ def declare_rejection(m: Machine, s: State) -> None:
     @m.leads_to(fairness=[m.progress()])
     def rejected_application_fails(a: App) -> tuple[Expr, Expr]:
         """The pods of a rejected application fail; they do not wait (YUNIKORN-1704)."""
-        return s.shim[a] == Shim.REJECTED, s.shim[a] == Shim.FAILED
+        return s.core[a] == Core.REJECTED, s.shim[a] == Shim.FAILED
 
 
 def declare_timeouts(m: Machine, s: State) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from model.language import Machine, ite, require
-from model.language.mutation import rewritten, with_update, without_guard, without_update
+from model.language import Expr, Machine, Op, Operand, all_, ite, require
+from model.language.mutation import disabled, rewritten, with_guard, with_update, without_guard, without_update
 from specs.yunikorn_current.mutants.edits import counts_only_if, report
 from specs.yunikorn_current.parameters import Recovery, Style, Timers
-from specs.yunikorn_current.state import Core, Node, Shim, State
+from specs.yunikorn_current.recovery import goes_on, restarted, started
+from specs.yunikorn_current.state import Core, Member, Node, State, Task
 
 NODE: Final = {"node_removals": 1, "repaired": True}
 RESTART: Final = {"restarts": 1, "repaired": True, "style": Style.HARD}
@@ -24,6 +25,40 @@ def _root_first(m: Machine) -> Any:
         s.total.next -= s.scope.capacity
 
     return remove_node
+
+
+def _nothing_allocated(guard: Expr) -> Operand:
+    """From "nothing is allocated or parked on it" to "nothing is allocated on it"."""
+    assert isinstance(guard, Op)
+    assert isinstance(guard.args[0], Op)
+    return guard.args[0].args[0] == 0
+
+
+def _whatever_the_time(m: Machine) -> Any:
+    s = m.attached(State)
+
+    def restart() -> None:
+        restarted(s, lambda s, a: ~started(s, a))
+
+    return restart
+
+
+def _placeholders_count(m: Machine) -> Any:
+    s = m.attached(State)
+
+    def restart() -> None:
+        restarted(s, lambda s, a: goes_on(s, a) & all_(s.task[a, p] != Task.BOUND for p in Member))
+
+    return restart
+
+
+def _whatever_runs(m: Machine) -> Any:
+    s = m.attached(State)
+
+    def restart() -> None:
+        restarted(s, lambda s, a: ~s.late[a])
+
+    return restart
 
 
 NODES = (
@@ -43,8 +78,9 @@ NODES = (
         "854",
         "parked_pod_forgotten",
         "the removal of a node does not look for real pods that are parked on it, their placeholder elsewhere",
-        "node_usage_is_what_is_on_it",
-        without_update("unpark_real_pod_of_node", "node_used"),
+        "lost_nodes_are_empty",
+        disabled("unpark_real_pod_of_node"),
+        with_guard("node_removed", "== 0", _nothing_allocated),
         parameters=NODE,
     ),
     report(
@@ -57,9 +93,9 @@ NODES = (
         parameters={**NODE, "capacity": 1},
     ),
     report(
-        "3380",
+        "",
         "user_usage_leaks",
-        "the removal of all allocations skips the user's usage if something is pending, and clears the application's",
+        "the removal of an application leaves the user's usage as it is if a real ask is pending",
         "user_usage_is_what_applications_hold",
         counts_only_if("remove_application", "user_used", lambda cell: cell("real_asks") == 0),
         parameters={"app_removals": 1, "reals": 2, "repaired": True},
@@ -77,22 +113,18 @@ NODES = (
         "reserves_when_time_is_up",
         "after a restart placeholders are created although their time is up, and time out at once",
         "reservation_ends_with_its_time",
-        with_update("restart", "shim", lambda after: ite(after == Shim.RUNNING, Shim.RESERVING, after)),
+        rewritten("restart", _whatever_the_time, "a reservation is gone on with whether its time is over or not"),
         # Soft: an application whose time is up goes on. One that has nothing left then stays Accepted, without a fault.
         parameters={"restarts": 1, "repaired": True},
-        consequences=(
-            "deadlock_free",
-            "every_application_can_end",
-            "no_reservation_beside_real_pods",
-        ),
     ),
     report(
         "686",
         "reserves_again",
         "after a restart placeholders are created for an application whose real pods run",
         "no_reservation_beside_real_pods",
-        with_update("restart", "shim", lambda after: ite(after == Shim.RUNNING, Shim.RESERVING, after)),
+        rewritten("restart", _whatever_runs, "a reservation is gone on with whether real pods were started or not"),
         parameters=RESTART,
+        consequences=("deadlock_free", "every_application_can_end"),
     ),
     report(
         "1161",
@@ -106,9 +138,9 @@ NODES = (
     report(
         "1197",
         "replaced_during_recovery",
-        "real pods are submitted before all placeholders are recovered",
+        "a recovered placeholder counts as a pod that was started, so real pods are submitted before all are there",
         "real_pods_wait_for_the_gang",
-        with_update("restart", "shim", lambda after: ite(after == Shim.RESERVING, Shim.RUNNING, after)),
+        rewritten("restart", _placeholders_count, "a placeholder that is bound counts as a real pod that was started"),
         parameters=RESTART,
     ),
     report(
@@ -116,15 +148,11 @@ NODES = (
         "terminated_pods_recovered",
         "pods that have ended are recovered, and bring their application back",
         "ends_are_final",
-        with_update("restart", "core", lambda _: Core.ACCEPTED),
+        with_update("restart", "core", lambda after: ite(after == Core.COMPLETED, Core.ACCEPTED, after)),
         parameters=RESTART,
         consequences=(
-            "accepted_application_keeps_its_placeholders",
             "deadlock_free",
             "every_application_can_end",
-            "running_application_has_its_gang",
-            "running_applications_are_counted",
-            "values_in_range",
         ),
     ),
     report(
