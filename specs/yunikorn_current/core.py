@@ -45,7 +45,7 @@ def declare_cycle(m: Machine, s: State) -> None:
         """A placeholder ask is scheduled like any ask, one by one: no gate waits until the whole gang fits. The first
         one starts the timer; with the last one, all of placeholderAsk, the application runs (Y3, Y8, Y9, Y13, Y22)."""
         require(s.placeholder[a, p] == Placeholder.PENDING, s.fits_node(n, scope.placeholder))
-        require(s.fits_leaf(a, scope.placeholder), s.fits_parent(scope.placeholder), s.fits_root(scope.placeholder))
+        require(*s.fits_queues(a, scope.placeholder))
         if scope.max_apps:
             require(may_run(a))
         first, last = s.allocated(a) == 0, s.allocated(a) + 1 == scope.size
@@ -100,7 +100,7 @@ def declare_cycle(m: Machine, s: State) -> None:
         def allocate_real(a: App, n: Node) -> None:
             """The normal path, once by the counters of the group no placeholder is left (Y16)."""
             require(s.real_asks[a] > 0, ~s.can_replace(a), s.fits_node(n, scope.real))
-            require(s.fits_leaf(a, scope.real), s.fits_parent(scope.real), s.fits_root(scope.real))
+            require(*s.fits_queues(a, scope.real))
             if scope.max_apps:
                 require(may_run(a))
             move(s, a, by_run(s.core[a]), allocates=True)

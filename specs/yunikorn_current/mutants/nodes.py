@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from model.language import Expr, Machine, Op, Operand, all_, ite, require
+from model.language import Expr, Machine, Op, Operand, all_, ite, require, sum_
 from model.language.mutation import disabled, rewritten, with_guard, with_update, without_guard, without_update
 from specs.yunikorn_current.mutants.edits import counts_only_if, report
 from specs.yunikorn_current.parameters import Recovery, Style, Timers
 from specs.yunikorn_current.recovery import goes_on, restarted, started
-from specs.yunikorn_current.state import Core, Member, Node, State, Task
+from specs.yunikorn_current.state import App, Core, Member, Node, Queue, Shim, State, Task, least
 
 NODE: Final = {"node_removals": 1, "repaired": True}
 RESTART: Final = {"restarts": 1, "repaired": True, "style": Style.HARD}
@@ -32,6 +32,27 @@ def _nothing_allocated(guard: Expr) -> Operand:
     assert isinstance(guard, Op)
     assert isinstance(guard.args[0], Op)
     return guard.args[0].args[0] == 0
+
+
+def _reject(m: Machine) -> Any:
+    s = m.attached(State)
+
+    def accept_application(a: App) -> None:
+        require(s.shim[a] == Shim.SUBMITTED)
+        s.core[a] = Core.REJECTED
+        s.shim[a] = Shim.REJECTED
+
+    return accept_application
+
+
+def _each_leaf(m: Machine) -> Any:
+    s = m.attached(State)
+
+    def tell_autoscaler() -> None:
+        room = s.scope.quota - s.parent_used
+        s.wanted.next = sum_(least(s.outstanding(q), room) for q in Queue)
+
+    return tell_autoscaler
 
 
 def _whatever_the_time(m: Machine) -> Any:
@@ -130,10 +151,10 @@ NODES = (
         "1161",
         "no_timer_after_restart",
         "the timeout of the placeholders is not passed on at recovery, so a gang in part waits for ever",
-        "every_application_can_end",
+        "every_admitted_gang_is_decided",
         counts_only_if("restart", "placeholder_timer", lambda _: False),
         parameters={"restarts": 1, "repaired": True, "style": Style.HARD, "nodes": 1, "capacity": 1},
-        consequences=("deadlock_free",),
+        consequences=("deadlock_free", "every_application_can_end"),
     ),
     report(
         "1197",
@@ -169,6 +190,49 @@ NODES = (
             "running_application_has_its_gang",
             "values_in_range",
         ),
+    ),
+    report(
+        "1920",
+        "parent_limit_without_usage",
+        "all of the user's limit in a parent queue is taken to be free, whatever is used of it",
+        "user_within_limit",
+        without_guard("allocate_placeholder", "user_used"),
+        parameters={"apps": 2, "size": 1, "queues": 2, "user_limit": 1, "timers": Timers.OFF},
+    ),
+    report(
+        "2012",
+        "limit_reset",
+        "when the configuration is read anew a limit is reset, though it is in it as before",
+        "user_within_limit",
+        with_update("update_configuration", "limited", lambda _: False),
+        parameters={"user_limit": 1, "config_updates": 1},
+    ),
+    report(
+        "631",
+        "nothing_of_a_type_not_listed",
+        "a type that the maximum of a queue does not list is taken for one of which it may use nothing",
+        "every_admitted_gang_is_decided",
+        disabled("allocate_placeholder"),
+        disabled("allocate_real"),
+        parameters={"leaf_quota": 0},
+        consequences=("an_application_completes", "deadlock_free", "every_application_can_end", "every_real_pod_runs"),
+    ),
+    report(
+        "2789",
+        "rejected_for_a_type_not_listed",
+        "the least maximum on a path is nothing of a type that one level does not list, so a gang is too large",
+        "oversized_gangs_are_rejected",
+        rewritten("accept_application", _reject, "a gang that the quotas do not limit is rejected"),
+        parameters={"leaf_quota": 0},
+        consequences=("an_application_completes", "every_real_pod_runs"),
+    ),
+    report(
+        "3148",
+        "head_room_used_twice",
+        "each leaf asks the autoscaler for nodes as if all of the parent's head room were its own",
+        "nodes_are_wanted_for_head_room",
+        rewritten("tell_autoscaler", _each_leaf, "what one leaf asks for is not taken from the parent's head room"),
+        parameters={"apps": 2, "queues": 2, "quota": 3, "leaf_quota": 2, "timers": Timers.OFF, "autoscaler": True},
     ),
     report(
         "",

@@ -187,7 +187,11 @@ PLACEHOLDERS = (
         "an allocated placeholder is counted at the timeout, and again when its release is confirmed",
         "group_counters_add_up",
         rewritten("placeholder_timeout", _counts_all, "the timeout counts allocated placeholders, too"),
-        consequences=("accepted_application_keeps_its_placeholders", "running_application_has_its_gang"),
+        consequences=(
+            "accepted_application_keeps_its_placeholders",
+            "every_admitted_gang_is_decided",
+            "running_application_has_its_gang",
+        ),
     ),
     report(
         "1242",
