@@ -56,6 +56,7 @@ class Scope:
     quota: int
     leaf_quota: int
     max_apps: int
+    user_limit: int
     style: Style
     timers: Timers
     split_timeout: bool
@@ -67,6 +68,8 @@ class Scope:
     node_removals: int
     app_removals: int
     restarts: int
+    config_updates: int
+    autoscaler: bool
     recovery: Recovery
     repaired: bool
 
@@ -76,9 +79,10 @@ class Scope:
         check_size("reals", self.reals, most=MOST_SIZE)
         check_size("nodes", self.nodes, most=MOST_NODES)
         check_size("queues", self.queues, most=2)
-        for name in ("placeholder", "real", "capacity", "quota", "leaf_quota"):
+        for name in ("placeholder", "real", "capacity", "quota"):
             check_size(name, getattr(self, name))
-        check_size("max_apps", self.max_apps, least=0)
+        for name in ("leaf_quota", "max_apps", "user_limit"):
+            check_size(name, getattr(self, name), least=0)
         for name in (
             "duplicates",
             "deletions",
@@ -87,6 +91,7 @@ class Scope:
             "node_removals",
             "app_removals",
             "restarts",
+            "config_updates",
         ):
             check_size(name, getattr(self, name), least=0, most=2)
         if self.leaf_quota > self.quota:
@@ -95,7 +100,7 @@ class Scope:
     @property
     def oversized(self) -> bool:
         """Whether a placeholderAsk is larger than a quota on its path, so that every application is rejected."""
-        return self.size * self.placeholder > self.leaf_quota
+        return self.size * self.placeholder > (self.leaf_quota or self.quota)
 
     @property
     def can_time_out(self) -> bool:

@@ -209,6 +209,19 @@ _ORDER_AND_PROGRESS = (
         without_update("ask_late", "late"),
     ),
     _mutant(
+        "no_placeholder_timeout",
+        "Y23: the placeholder timeout never fires, so gangs that wait for each other wait for ever",
+        "every_admitted_gang_is_decided",
+        disabled("placeholder_timeout"),
+        parameters={**_FAIR, "reject_fair": False},
+    ),
+    _mutant(
+        "no_normal_cycle",
+        "Y16: a real ask for which no placeholder is left is not scheduled like any other",
+        "every_real_ask_is_served",
+        disabled("allocate_real"),
+    ),
+    _mutant(
         "never_completes",
         "Y21: applications stay in Waiting",
         "every_accepted_application_completes",
