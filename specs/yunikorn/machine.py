@@ -23,7 +23,7 @@ def yunikorn(
     capacity: int | tuple[int, ...] = 2,
     queues: Queues = Queues.ONE_LEAF,
     quota: int = 4,
-    leaf_quota: int = 0,
+    leaf_quota: int = by_edition(seed=0, current=4),
     timers: Timers = Timers.SLOW,
     policy: Policy = by_edition(seed=Policy.FIFO),
     reject_fair: bool = by_edition(seed=True),
@@ -32,6 +32,7 @@ def yunikorn(
     placeholder: int = by_edition(current=1),
     real: int = by_edition(current=1),
     max_apps: int = by_edition(current=0),
+    user_limit: int = by_edition(current=0),
     style: Style = by_edition(current=Style.SOFT),
     split_timeout: bool = by_edition(current=False),
     reordered: bool = by_edition(current=False),
@@ -42,13 +43,15 @@ def yunikorn(
     node_removals: int = by_edition(current=0),
     app_removals: int = by_edition(current=0),
     restarts: int = by_edition(current=0),
+    config_updates: int = by_edition(current=0),
+    autoscaler: bool = by_edition(current=False),
     recovery: Recovery = by_edition(current=Recovery.KEPT),
     repaired: bool = by_edition(current=False),
 ) -> Machine:
     """YuniKorn's gang scheduling: as its design document of 2020/21 has it, or core and shim as in today's code.
 
     `specs.yunikorn.seed.machine.yunikorn_seed` and `specs.yunikorn.current.machine.yunikorn_current` say what the
-    parameters mean. ``leaf_quota``: 0 means as much as the parent's. ValueError for sizes that make no sense, and for a
+    parameters mean. ValueError for sizes that make no sense, and for a
     parameter that the edition does not have.
     """
     own = of_edition(yunikorn, locals())

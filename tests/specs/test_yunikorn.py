@@ -154,6 +154,8 @@ def test_no_scope_is_vacuous_and_only_progress_can_be_violated(p: dict[str, Any]
         STUCK,
         "every_application_can_end",
         "every_accepted_application_ends",
+        "every_admitted_gang_is_decided",
+        "every_real_ask_is_served",
         "deadlock_free",
     }
     if every_gang_fits:

@@ -155,6 +155,21 @@ def test_the_museum_has_its_reports() -> None:
     assert reports <= listed
 
 
+GATHERED = (Path(__file__).parent / "data" / "yunikorn_reports.txt").read_text(encoding="utf-8").split()
+"""The reports that were looked at."""
+
+
+def test_a_report_is_in_the_museum_or_left_out_for_a_reason() -> None:
+    modelled = {m.report for m in mutants("yunikorn") if m.report}
+    table = README.split("Looked at and not modelled:")[1].split("\n## ")[0]
+    left_out = re.findall(r"^\| ((?:[\w-]+#?\d+(?:, )?)+) \| .{10,} \|$", table, re.MULTILINE)
+    ids = [each for row in left_out for each in row.split(", ")]
+    assert len(ids) == len(set(ids))
+    assert not modelled & set(ids)
+    assert len(GATHERED) > 55
+    assert set(GATHERED) <= modelled | set(ids)
+
+
 # ---- parameters
 
 

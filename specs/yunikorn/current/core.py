@@ -45,7 +45,7 @@ def declare_cycle(m: Machine, s: State) -> None:
         """A placeholder ask is scheduled like any ask, one by one: no gate waits until the whole gang fits. The first
         one starts the timer; with the last one, all of placeholderAsk, the application runs (Y3, Y8, Y9, Y13, Y22)."""
         require(s.placeholder[a, p] == Placeholder.PENDING, s.fits_node(n, scope.placeholder))
-        require(s.fits_leaf(a, scope.placeholder), s.fits_parent(scope.placeholder), s.fits_root(scope.placeholder))
+        require(*s.fits_queues(a, scope.placeholder))
         if scope.max_apps:
             require(may_run(a))
         first, last = s.allocated(a) == 0, s.allocated(a) + 1 == scope.size
@@ -100,7 +100,7 @@ def declare_cycle(m: Machine, s: State) -> None:
         def allocate_real(a: App, n: Node) -> None:
             """The normal path, once by the counters of the group no placeholder is left (Y16)."""
             require(s.real_asks[a] > 0, ~s.can_replace(a), s.fits_node(n, scope.real))
-            require(s.fits_leaf(a, scope.real), s.fits_parent(scope.real), s.fits_root(scope.real))
+            require(*s.fits_queues(a, scope.real))
             if scope.max_apps:
                 require(may_run(a))
             move(s, a, by_run(s.core[a]), allocates=True)
@@ -150,6 +150,43 @@ def swap(s: State, a: App, p: Member, *, completing_runs: bool = True) -> None:
     s.confirm[a, p] = Reason.NONE
     s.replaced[a] += 1
     s.user_used.next += s.scope.real - s.scope.placeholder
+
+
+def removed(s: State, a: App, p: Member, n: Node) -> None:
+    """The confirmation that a placeholder is gone which nothing replaces."""
+    scope = s.scope
+    require(handled(s, a, p, Reason.TIMEOUT, Reason.PREEMPTED, Reason.STOPPED), s.placed[a, p, n])
+    new = after_last_placeholder(s, a, ends_with_last_placeholder(s, a))
+    if scope.adversary:
+        # for all but a time-out the ask is removed, too, which may complete the application in turn
+        asked = (s.confirm[a, p] != Reason.TIMEOUT) & (s.allocated(a) == 1) & idle_for_good(s, a)
+        new = ite(asked & among(s.core[a], Core.ACCEPTED, Core.RUNNING, Core.RESUMING), Core.COMPLETING, new)
+    failed = (s.core[a] == Core.FAILING) & (s.allocated(a) == 1)
+    move(s, a, new, Core.COMPLETED, Core.FAILED)
+    if scope.adversary:
+        unpark(s, a, p, failed)
+    forget(s, a, p)
+    s.confirm[a, p] = Reason.NONE
+    s.placed[a, p, n] = False
+    s.timed_out[a] += 1
+    s.user_used.next -= scope.placeholder
+    leave(s, a, n, scope.placeholder)
+
+
+def ask_removed(s: State, a: App, p: Member, *, alone: bool = True) -> None:
+    """The confirmation that a pending placeholder is gone. With the last ask the application completes, if nothing is
+    allocated; ``alone``: placeholders count."""
+    require(handled(s, a, p, Reason.STOPPED), s.placeholder[a, p] == Placeholder.PENDING)
+    only = s.pending_placeholders(a) == 1
+    rest = (s.real_asks[a] == 0) & (s.running_pods(a) == 0)
+    if alone:
+        rest = rest & (s.allocated(a) == 0)
+    done = only & rest & ~among(s.core[a], Core.FAILING, Core.COMPLETING)
+    move(s, a, ite(done, by_complete(s.core[a]), s.core[a]))
+    s.placeholder[a, p] = Placeholder.GONE
+    s.confirm[a, p] = Reason.NONE
+    if s.scope.repaired:
+        s.timed_out[a] += 1
 
 
 def unpark(s: State, a: App, p: Member, failed: Expr) -> None:
@@ -213,22 +250,7 @@ def declare_confirmations(m: Machine, s: State) -> None:
     def confirm_removal(a: App, p: Member, n: Node) -> None:
         """A placeholder that nothing replaces is gone. With the last one an application that fails has failed, one
         that resumes is Accepted, and one that is done completes (Y25, Y26)."""
-        require(handled(s, a, p, Reason.TIMEOUT, Reason.PREEMPTED, Reason.STOPPED), s.placed[a, p, n])
-        new = after_last_placeholder(s, a, ends_with_last_placeholder(s, a))
-        if scope.adversary:
-            # for all but a time-out the ask is removed, too, which may complete the application in turn
-            asked = (s.confirm[a, p] != Reason.TIMEOUT) & (s.allocated(a) == 1) & idle_for_good(s, a)
-            new = ite(asked & among(s.core[a], Core.ACCEPTED, Core.RUNNING, Core.RESUMING), Core.COMPLETING, new)
-        failed = (s.core[a] == Core.FAILING) & (s.allocated(a) == 1)
-        move(s, a, new, Core.COMPLETED, Core.FAILED)
-        if scope.adversary:
-            unpark(s, a, p, failed)
-        forget(s, a, p)
-        s.confirm[a, p] = Reason.NONE
-        s.placed[a, p, n] = False
-        s.timed_out[a] += 1
-        s.user_used.next -= scope.placeholder
-        leave(s, a, n, scope.placeholder)
+        removed(s, a, p, n)
 
     if scope.deletions:
 
@@ -236,15 +258,7 @@ def declare_confirmations(m: Machine, s: State) -> None:
         def confirm_ask_removal(a: App, p: Member) -> None:
             """The pod of a pending placeholder is gone, and so is its ask; the counters of the group do not change
             (Y25)."""
-            require(handled(s, a, p, Reason.STOPPED), s.placeholder[a, p] == Placeholder.PENDING)
-            only = s.pending_placeholders(a) == 1
-            rest = (s.real_asks[a] == 0) & (s.running_pods(a) == 0) & (s.allocated(a) == 0)
-            done = only & rest & ~among(s.core[a], Core.FAILING, Core.COMPLETING)
-            move(s, a, ite(done, by_complete(s.core[a]), s.core[a]))
-            s.placeholder[a, p] = Placeholder.GONE
-            s.confirm[a, p] = Reason.NONE
-            if scope.repaired:
-                s.timed_out[a] += 1
+            ask_removed(s, a, p)
 
     if scope.can_time_out or scope.duplicates:
 

@@ -3,7 +3,7 @@ and the scheduler restarts. Each may happen a few times only."""
 
 from __future__ import annotations
 
-from model.language import Machine, among, count_, ite, require, when
+from model.language import Machine, among, count_, ite, require, sum_, when
 from specs.yunikorn.current.moves import (
     after_last_placeholder,
     by_complete,
@@ -25,6 +25,7 @@ from specs.yunikorn.current.state import (
     State,
     Task,
     Timer,
+    least,
 )
 
 
@@ -43,6 +44,10 @@ def declare_events(m: Machine, s: State) -> None:
         _declare_app_removal(m, s)
     if scope.restarts:
         declare_restart(m, s)
+    if scope.config_updates:
+        _declare_config_update(m, s)
+    if scope.autoscaler:
+        _declare_autoscaler(m, s)
 
 
 def _declare_deletion(m: Machine, s: State) -> None:
@@ -208,3 +213,21 @@ def _declare_app_removal(m: Machine, s: State) -> None:
         """All pods of a killed application are gone (YUNIKORN-567)."""
         require(s.shim[a] == Shim.KILLING)
         s.shim[a] = Shim.KILLED
+
+
+def _declare_config_update(m: Machine, s: State) -> None:
+    @m.action
+    def update_configuration() -> None:
+        """The configuration is read anew; a limit that is in it before and after stays (YUNIKORN-2012)."""
+        require(s.config_updates > 0)
+        s.config_updates.next -= 1
+        s.limited.next = True
+
+
+def _declare_autoscaler(m: Machine, s: State) -> None:
+    @m.action
+    def tell_autoscaler() -> None:
+        """The autoscaler is told for which asks nodes are wanted: those for which the queues have head room, what one
+        leaf takes of the parent's being lost to the others (YUNIKORN-3148)."""
+        asks = sum_(s.outstanding(q) for q in Queue)
+        s.wanted.next = least(asks, s.scope.quota - s.parent_used)

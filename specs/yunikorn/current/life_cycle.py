@@ -129,7 +129,8 @@ def _declare_core(m: Machine, s: State, leaves: Callable[..., Expr]) -> None:
 
     @m.step
     def task_follows_its_table() -> Expr:
-        """The task of a placeholder goes from state to state as its table has it."""
+        """The task of a placeholder goes from state to state as its table has it; one that is completed stays so,
+        also if it is allocated then (YUNIKORN-677)."""
         return all_(
             implies(
                 after(s.task[a, p]) != s.task[a, p],

@@ -36,8 +36,9 @@ def yunikorn_current(
     capacity: int = 2,
     queues: Queues = Queues.ONE_LEAF,
     quota: int = 4,
-    leaf_quota: int = 0,
+    leaf_quota: int = 4,
     max_apps: int = 0,
+    user_limit: int = 0,
     style: Style = Style.SOFT,
     timers: Timers = Timers.SLOW,
     split_timeout: bool = False,
@@ -49,15 +50,17 @@ def yunikorn_current(
     node_removals: int = 0,
     app_removals: int = 0,
     restarts: int = 0,
+    config_updates: int = 0,
+    autoscaler: bool = False,
     recovery: Recovery = Recovery.KEPT,
     repaired: bool = False,
 ) -> Machine:
     """YuniKorn's gang scheduling as its code has it: core and shim with messages between them, Soft and Hard timeouts.
 
     ``size``: placeholders of each gang; ``reals``: real pods that come; ``placeholder`` and ``real``: units of one of
-    them; ``leaf_quota``: 0 for the parent's. ``max_apps``: maxapplications, 0 for none. The parameters from
-    ``duplicates`` to ``restarts`` say how often the environment may do something. ValueError for sizes that make no
-    sense.
+    them. ``leaf_quota``, ``max_apps`` (maxapplications) and ``user_limit``: 0 for none. The parameters from
+    ``duplicates`` to ``config_updates`` say how often the environment may do something. ValueError for sizes that make
+    no sense.
     """
     scope = Scope(
         apps,
@@ -71,6 +74,7 @@ def yunikorn_current(
         quota,
         leaf_quota,
         max_apps,
+        user_limit,
         style,
         timers,
         split_timeout,
@@ -82,6 +86,8 @@ def yunikorn_current(
         node_removals,
         app_removals,
         restarts,
+        config_updates,
+        autoscaler,
         recovery,
         repaired,
     )

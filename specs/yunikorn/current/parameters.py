@@ -46,6 +46,7 @@ class Scope:
     quota: int
     leaf_quota: int
     max_apps: int
+    user_limit: int
     style: Style
     timers: Timers
     split_timeout: bool
@@ -57,6 +58,8 @@ class Scope:
     node_removals: int
     app_removals: int
     restarts: int
+    config_updates: int
+    autoscaler: bool
     recovery: Recovery
     repaired: bool
 
@@ -67,8 +70,8 @@ class Scope:
         check_size("nodes", self.nodes, most=MOST_NODES)
         for name in ("placeholder", "real", "capacity", "quota"):
             check_size(name, getattr(self, name))
-        check_size("leaf_quota", self.leaf_quota, least=0)
-        check_size("max_apps", self.max_apps, least=0)
+        for name in ("leaf_quota", "max_apps", "user_limit"):
+            check_size(name, getattr(self, name), least=0)
         for name in (
             "duplicates",
             "deletions",
@@ -77,6 +80,7 @@ class Scope:
             "node_removals",
             "app_removals",
             "restarts",
+            "config_updates",
         ):
             check_size(name, getattr(self, name), least=0, most=2)
         if self.leaf_quota > self.quota:
@@ -88,14 +92,9 @@ class Scope:
         return 2 if self.queues is Queues.TWO_LEAVES else 1
 
     @property
-    def most_of_leaf(self) -> int:
-        """The maximum of each leaf."""
-        return self.leaf_quota or self.quota
-
-    @property
     def oversized(self) -> bool:
         """Whether a placeholderAsk is larger than a quota on its path, so that every application is rejected."""
-        return self.size * self.placeholder > self.most_of_leaf
+        return self.size * self.placeholder > (self.leaf_quota or self.quota)
 
     @property
     def can_time_out(self) -> bool:

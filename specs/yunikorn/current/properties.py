@@ -48,15 +48,37 @@ def declare_usage(m: Machine, s: State) -> None:
         """No node has more than its capacity, real pods that are parked on it included (Y18)."""
         return all_(s.node_used[n] <= scope.capacity for n in Node)
 
+    if scope.node_removals:
+
+        @m.always
+        def lost_nodes_are_empty() -> Expr:
+            """Nothing is allocated or parked on a node that is gone (YUNIKORN-854)."""
+            return all_(implies(s.lost[n], s.on_node(n) == 0) for n in Node)
+
     @m.always
     def quota_on_every_level() -> Expr:
         """No leaf, parent or root queue has more than its maximum; the root's is the size of all nodes (Y5, Y11,
         YUNIKORN-2171)."""
         return (
-            all_(s.leaf_used[q] <= scope.most_of_leaf for q in Queue)
+            all_(s.leaf_used[q] <= (scope.leaf_quota or scope.quota) for q in Queue)
             & (s.parent_used <= scope.quota)
             & (s.parent_used <= s.total)
         )
+
+    if scope.user_limit:
+
+        @m.always
+        def user_within_limit() -> Expr:
+            """The applications of a user have no more than the user's limit, in all leaf queues together
+            (YUNIKORN-1920, YUNIKORN-2012)."""
+            return s.user_used <= scope.user_limit
+
+    if scope.autoscaler:
+
+        @m.step
+        def nodes_are_wanted_for_head_room() -> Expr:
+            """What the autoscaler is told fits the head room of the parent queue (YUNIKORN-3148)."""
+            return implies(after(s.wanted) > s.wanted, s.parent_used + after(s.wanted) <= scope.quota)
 
 
 def declare_placeholders(m: Machine, s: State) -> None:
@@ -85,7 +107,7 @@ def declare_placeholders(m: Machine, s: State) -> None:
 
     @m.step
     def confirmations_are_not_echoed() -> Expr:
-        """Of a placeholder that the shim says is gone the shim is not told (Y25, YUNIKORN-2025)."""
+        """Of a placeholder that the shim says is gone the shim is not told (YUNIKORN-2025)."""
         return all_(
             implies(
                 among(s.confirm[a, p], Reason.TIMEOUT, Reason.PREEMPTED)
@@ -175,7 +197,7 @@ def declare_gangs(m: Machine, s: State) -> None:
     @m.always
     def running_application_has_its_gang() -> Expr:
         """An application with a real pod allocated is Running, and one that is Accepted has none (Y14, Y20,
-        YUNIKORN-1900)."""
+        YUNIKORN-582, YUNIKORN-1900)."""
         return all_(
             implies(s.running_pods(a) > 0, among(s.core[a], Core.RUNNING, Core.FAILING) | s.removed[a]) for a in App
         )
@@ -206,7 +228,7 @@ def declare_gangs(m: Machine, s: State) -> None:
 
     @m.always
     def completing_application_is_idle() -> Expr:
-        """A completing application has nothing pending and no real pod allocated (Y20, YUNIKORN-1205)."""
+        """A completing application has nothing pending and no real pod allocated (Y20, YUNIKORN-1900)."""
         return all_(implies(s.core[a] == Core.COMPLETING, s.idle(a)) for a in App)
 
     if s.scope.app_removals:
@@ -269,7 +291,7 @@ def declare_rejection(m: Machine, s: State) -> None:
     @m.leads_to(fairness=[m.progress()])
     def rejected_application_fails(a: App) -> tuple[Expr, Expr]:
         """The pods of a rejected application fail; they do not wait (YUNIKORN-1704)."""
-        return s.shim[a] == Shim.REJECTED, s.shim[a] == Shim.FAILED
+        return s.core[a] == Core.REJECTED, s.shim[a] == Shim.FAILED
 
 
 def declare_timeouts(m: Machine, s: State) -> None:
@@ -307,19 +329,31 @@ def declare_progress(m: Machine, s: State) -> None:
 
     @m.sometimes
     def every_real_pod_runs() -> Expr:
-        """All real pods of an application run at once."""
+        """All real pods of an application run at once (Y1)."""
         return any_(s.running_pods(a) == s.scope.reals for a in App)
 
     @m.sometimes
     def an_application_completes() -> Expr:
-        """Some application comes to its end, after it replaced a placeholder unless its pods are too large for that."""
+        """Some application comes to its end, after it replaced a placeholder unless its pods are too large for that
+        (Y16, Y21)."""
         least = 1 if s.scope.real <= s.scope.placeholder else 0
         return any_((s.core[a] == Core.COMPLETED) & (s.replaced[a] >= least) for a in App)
 
     @m.possible
     def every_application_can_end() -> Expr:
-        """From every reachable state all applications can reach an end (YUNIKORN-582, YUNIKORN-1337)."""
+        """From every reachable state all applications can reach an end (Y21, YUNIKORN-1337)."""
         return all_(s.over(a) for a in App)
+
+    @m.leads_to(fairness=[m.progress()])
+    def every_admitted_gang_is_decided(a: App) -> tuple[Expr, Expr]:
+        """An application that is Accepted, and has placeholders asked for or allocated, runs, fails or times out at
+        last, if only a run never stops while something can happen; or all its pods are taken away (Y1, Y23,
+        YUNIKORN-1161)."""
+        placeholders = s.pending_placeholders(a) + s.allocated(a)
+        ends = [Core.RUNNING, Core.RESUMING, Core.FAILING, Core.FAILED]
+        if s.scope.adversary or s.scope.app_removals:
+            ends.append(Core.COMPLETING)
+        return (s.core[a] == Core.ACCEPTED) & (placeholders > 0), among(s.core[a], *ends)
 
     @m.leads_to(fairness=[m.progress()])
     def every_real_ask_is_served(a: App) -> tuple[Expr, Expr]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from model.language import Expr, Machine, all_, among, any_, count_, ite, require, sum_
 from specs.yunikorn.current.parameters import Recovery
 from specs.yunikorn.current.state import (
@@ -19,8 +21,29 @@ from specs.yunikorn.current.state import (
 )
 
 
+def goes_on(s: State, a: App) -> Expr:
+    """Whether a reservation is gone on with: no real pod was started, and its time is not over."""
+    return ~started(s, a) & ~s.late[a]
+
+
+def started(s: State, a: App) -> Expr:
+    """Whether a real pod of it is there, or was."""
+    return (s.running_pods(a) > 0) | (s.ended[a] > 0)
+
+
 def declare_restart(m: Machine, s: State) -> None:
     """Core and shim are one process, and restart together."""
+
+    @m.action
+    def restart() -> None:
+        """Core and shim start anew, with the pods that are bound. What was pending is asked for again; what was on its
+        way, or only marked, is forgotten. A reservation is gone on with, and its lost placeholders created again,
+        unless a real pod was started or its time is over (Y29, YUNIKORN-686, YUNIKORN-1161, YUNIKORN-3332)."""
+        restarted(s)
+
+
+def restarted(s: State, reserves: Callable[[State, App], Expr] = goes_on) -> None:
+    """The scheduler after a restart; ``reserves``: whether it goes on to reserve."""
     scope = s.scope
 
     def bound(a: App) -> Expr:
@@ -36,34 +59,27 @@ def declare_restart(m: Machine, s: State) -> None:
     def lives(a: App) -> Expr:
         return ~s.over(a) & among(s.shim[a], Shim.ACCEPTED, Shim.RESERVING, Shim.RESUMING, Shim.RUNNING)
 
-    @m.action
-    def restart() -> None:
-        """Core and shim start anew, with the pods that are bound. What was pending is asked for again; what was on its
-        way, or only marked, is forgotten. A reservation is gone on with, and its lost placeholders created again,
-        unless a real pod was started or its time is over (Y29, YUNIKORN-686, YUNIKORN-1161, YUNIKORN-3332)."""
-        require(s.restarts > 0, ~s.removing(), all_(s.updates[a].is_empty() & (s.core[a] != Core.FAILING) for a in App))
-        s.restarts.next -= 1
-        for n in Node:
-            s.node_used[n] = scope.placeholder * count_(
-                s.placed[a, p, n] & (s.task[a, p] == Task.BOUND) for a in App for p in Member
-            ) + scope.real * sum_(s.reals[a, n] for a in App)
-        for q in Queue:
-            s.leaf_used[q] = sum_(ite(s.in_leaf(a, q), units(a), 0) for a in App)
-        s.parent_used.next = sum_(units(a) for a in App)
-        s.user_used.next = sum_(units(a) for a in App)
-        s.running_apps.next = count_(lives(a) & runs(a) for a in App)
-        for a in App:
-            recover(s, a, bound(a), lives(a), runs(a))
+    require(s.restarts > 0, ~s.removing(), all_(s.updates[a].is_empty() & (s.core[a] != Core.FAILING) for a in App))
+    s.restarts.next -= 1
+    for n in Node:
+        s.node_used[n] = scope.placeholder * count_(
+            s.placed[a, p, n] & (s.task[a, p] == Task.BOUND) for a in App for p in Member
+        ) + scope.real * sum_(s.reals[a, n] for a in App)
+    for q in Queue:
+        s.leaf_used[q] = sum_(ite(s.in_leaf(a, q), units(a), 0) for a in App)
+    s.parent_used.next = sum_(units(a) for a in App)
+    s.user_used.next = sum_(units(a) for a in App)
+    s.running_apps.next = count_(lives(a) & runs(a) for a in App)
+    for a in App:
+        recover(s, a, bound(a), lives(a), runs(a), reserves(s, a))
 
 
-def recover(s: State, a: App, bound: Expr, lives: Expr, runs: Expr) -> None:
+def recover(s: State, a: App, bound: Expr, lives: Expr, runs: Expr, reserves: Expr) -> None:
     """One application after a restart."""
     kept = s.scope.recovery is Recovery.KEPT
-    started = s.running_pods(a) > 0
-    holds = (bound > 0) | started
+    holds = (bound > 0) | (s.running_pods(a) > 0)
     core = ite(runs, Core.RUNNING, ite(holds, Core.ACCEPTED, Core.NEW))
     s.core[a] = ite(lives, core, s.core[a])
-    reserves = ~started & ~s.late[a] & (s.ended[a] == 0)
     # an application without a pod is not heard of again
     s.removed[a] = s.removed[a] | (lives & ~holds & (s.ended[a] == s.scope.reals))
     parked = s.parked(a)

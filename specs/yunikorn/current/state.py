@@ -101,6 +101,11 @@ OVER = (Core.COMPLETED, Core.FAILED, Core.REJECTED, Core.EXPIRED)
 """States of applications that have left their queue."""
 
 
+def least(one: Expr, other: Expr) -> Expr:
+    """The smaller of two numbers."""
+    return ite(one < other, one, other)
+
+
 class State:
     """The variables, and the words that guards and properties are made of.
 
@@ -109,7 +114,7 @@ class State:
     and ``confirm`` are messages on their way. Real pods are counted: ``unsubmitted`` in the shim, ``real_asks`` in the
     core, ``reals`` allocated, ``ended``. ``due_node`` and ``due_queue`` are what a removal has taken from the
     application, and not yet from the node and from the queue. The ``..._used`` are what nodes, queues and users count
-    as used.
+    as used; ``limited``: the limit of the user is known; ``wanted``: what the autoscaler was told last.
     """
 
     def __init__(self, m: Machine, scope: Scope) -> None:
@@ -151,6 +156,8 @@ class State:
         self.leaving = m.variable("leaving", Node, bool, init=False)
         self.lost = m.variable("lost", Node, bool, init=False)
         self.crashed = m.scalar("crashed", bool, init=False)
+        self.limited = m.scalar("limited", bool, init=True)
+        self.wanted = m.scalar("wanted", range(s.most_units + 1 if s.autoscaler else 1), init=0)
         self.total = m.scalar("total", range(s.nodes * s.capacity + 1), init=s.nodes * s.capacity)
         # the shim
         self.shim = m.variable("shim", App, Shim, init=Shim.NEW)
@@ -170,6 +177,7 @@ class State:
         self.node_removals = self._budget(m, "node_removals", s.node_removals)
         self.app_removals = self._budget(m, "app_removals", s.app_removals)
         self.restarts = self._budget(m, "restarts", s.restarts)
+        self.config_updates = self._budget(m, "config_updates", s.config_updates)
 
     @staticmethod
     def _budget(m: Machine, name: str, most: int) -> Any:
@@ -236,17 +244,24 @@ class State:
         """Whether the node is schedulable and has room."""
         return self.serves(n) & (self.node_used[n] + units <= self.scope.capacity)
 
-    def fits_leaf(self, a: App, units: int) -> Expr:
-        """Head room of the leaf queue."""
-        return sum_(ite(self.in_leaf(a, q), self.leaf_used[q], 0) for q in Queue) + units <= self.scope.most_of_leaf
+    def fits_queues(self, a: App, units: int) -> list[Expr]:
+        """Head room on each level: of the leaf queue, if it lists the type, of the parent, and of the root, whose
+        maximum is the size of all nodes; and, where the user is limited, what is left to it in the leaf and in the
+        parent."""
+        limit = self.scope.user_limit
+        levels = [self.parent_used + units <= self.scope.quota, self.parent_used + units <= self.total]
+        if self.scope.leaf_quota:
+            leaf = sum_(ite(self.in_leaf(a, q), self.leaf_used[q], 0) for q in Queue)
+            levels.insert(0, leaf + units <= self.scope.leaf_quota)
+        if limit:
+            in_leaf = sum_(ite(self.queue_of[b] == self.queue_of[a], self.holds(b), 0) for b in App)
+            levels += [~self.limited | (in_leaf + units <= limit), ~self.limited | (self.user_used + units <= limit)]
+        return levels
 
-    def fits_parent(self, units: int) -> Expr:
-        """Head room of the parent queue."""
-        return self.parent_used + units <= self.scope.quota
-
-    def fits_root(self, units: int) -> Expr:
-        """Head room of the root queue, whose maximum is the size of all nodes."""
-        return self.parent_used + units <= self.total
+    def outstanding(self, q: Queue) -> Expr:
+        """Units of the placeholder asks in a leaf for which the leaf has head room."""
+        asks = sum_(ite(self.in_leaf(a, q), self.scope.placeholder * self.pending_placeholders(a), 0) for a in App)
+        return least(asks, self.scope.leaf_quota - self.leaf_used[q]) if self.scope.leaf_quota else asks
 
     def no_node_due(self) -> Expr:
         """Whether no node has to be told of a removal."""

@@ -57,29 +57,37 @@ def _declare_placeholder_timeout(m: Machine, s: State) -> None:
         """The handler. Of a running or completing application what is left of the placeholders is released; its state
         stays. Any other application, thought to have nothing but placeholders, resumes (Soft) or fails (Hard), and
         everything that it has allocated or pending is released, as one message each (Y23, Y24)."""
-        require(s.placeholder_timer[a] == (Timer.FIRED if scope.split_timeout else Timer.ON))
-        if scope.timers is not Timers.FREE and not scope.split_timeout:
-            require(s.quiet())
-        state = s.core[a]
-        keeps = among(state, Core.RUNNING, Core.COMPLETING) & (s.allocated(a) > 0)
-        if scope.repaired:
-            # the timer may have been cleared, or a replacement begun, since it expired
-            keeps = keeps | (s.allocated(a) == 0) | (s.running_pods(a) > 0)
-        pending = s.pending_placeholders(a) + s.real_asks[a]
-        event = by_resume(state) if scope.style is Style.SOFT else by_fail(state)
-        tells = Core.RESUMING if scope.style is Style.SOFT else Core.FAILING
-        move(s, a, ite(keeps, state, event), tells)
-        s.placeholder_timer[a] = Timer.OFF
-        with when(~keeps):
-            s.late[a] = True
-        # whatever is pending is taken for a placeholder, and so is whatever is allocated
-        s.timed_out[a] += ite(keeps, 0, s.pending_placeholders(a) if scope.repaired else pending)
-        if scope.style is Style.HARD or not scope.repaired:
-            s.real_timed_out[a] = s.real_timed_out[a] | (~keeps & ((s.real_asks[a] > 0) | (s.running_pods(a) > 0)))
-            s.ended[a] += ite(keeps, 0, s.real_asks[a])
-            s.real_asks[a] = ite(keeps, s.real_asks[a], 0)
-        for p in Member:
-            time_out(s, a, p, keeps)
+        timed_out(s, a)
+
+
+def timed_out(s: State, a: App, *, takes_real: bool | None = None, counts_all: bool = False) -> None:
+    """The handler of the placeholder timeout. ``takes_real``: whatever is pending or allocated is taken for a
+    placeholder, as the code of today does; ``counts_all``: allocated placeholders are counted as timed out at once."""
+    scope = s.scope
+    if takes_real is None:
+        takes_real = not scope.repaired
+    require(s.placeholder_timer[a] == (Timer.FIRED if scope.split_timeout else Timer.ON))
+    if scope.timers is not Timers.FREE and not scope.split_timeout:
+        require(s.quiet())
+    state = s.core[a]
+    keeps = among(state, Core.RUNNING, Core.COMPLETING) & (s.allocated(a) > 0)
+    if not takes_real:
+        # the timer may have been cleared, or a replacement begun, since it expired
+        keeps = keeps | (s.allocated(a) == 0) | (s.running_pods(a) > 0)
+    event = by_resume(state) if scope.style is Style.SOFT else by_fail(state)
+    tells = Core.RESUMING if scope.style is Style.SOFT else Core.FAILING
+    move(s, a, ite(keeps, state, event), tells)
+    s.placeholder_timer[a] = Timer.OFF
+    with when(~keeps):
+        s.late[a] = True
+    counted = s.pending_placeholders(a) + (s.real_asks[a] if takes_real else 0)
+    s.timed_out[a] += ite(keeps, 0, counted + s.allocated(a) if counts_all else counted)
+    if scope.style is Style.HARD or takes_real:
+        s.real_timed_out[a] = s.real_timed_out[a] | (~keeps & ((s.real_asks[a] > 0) | (s.running_pods(a) > 0)))
+        s.ended[a] += ite(keeps, 0, s.real_asks[a])
+        s.real_asks[a] = ite(keeps, s.real_asks[a], 0)
+    for p in Member:
+        time_out(s, a, p, keeps)
 
 
 def time_out(s: State, a: App, p: Member, keeps: Expr) -> None:

@@ -68,7 +68,8 @@ def yunikorn_seed(
     _replace(m, s, checked)
     _finish(m, s)
     timeout = None
-    if checked.has_partial_gangs or checked.can_fill_all_nodes_but_one:
+    asks_for_real = checked.has_partial_gangs or checked.can_fill_all_nodes_but_one
+    if asks_for_real:
         _schedule_without_placeholder(m, s)
     if checked.has_partial_gangs:
         _clean_up(m, s, timers)
@@ -78,7 +79,7 @@ def yunikorn_seed(
     declare_life_cycle(m, s, apps, kills=timeout is not None)
     if policy is not Policy.FAIR and checked.some_queue_is_shared:
         declare_order(m, s, policy)
-    declare_progress(m, s, timeout)
+    declare_progress(m, s, timeout, serves_real_asks=asks_for_real)
     return m
 
 

@@ -40,7 +40,7 @@ _ADMISSION = (
         parameters=_FAIR,
     ),
     _mutant(
-        "oversized_accepted",
+        "oversized_submitted",
         "Y5: the placeholderAsk is not compared with the quota",
         "oversized_gangs_are_rejected",
         without_guard("submit", "size[a] <="),
@@ -208,6 +208,19 @@ _ORDER_AND_PROGRESS = (
         "Y21: after one late ask there may always be another, so an application can run again forever",
         "every_accepted_application_ends",
         without_update("ask_late", "late"),
+    ),
+    _mutant(
+        "no_placeholder_timeout",
+        "Y23: the placeholder timeout never fires, so gangs that wait for each other wait for ever",
+        "every_admitted_gang_is_decided",
+        disabled("placeholder_timeout"),
+        parameters={**_FAIR, "reject_fair": False},
+    ),
+    _mutant(
+        "no_normal_cycle",
+        "Y16: a real ask for which no placeholder is left is not scheduled like any other",
+        "every_real_ask_is_served",
+        disabled("allocate_real"),
     ),
     _mutant(
         "never_completes",

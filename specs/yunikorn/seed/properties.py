@@ -39,7 +39,7 @@ def declare_rejection_by_policy(m: Machine, s: State) -> None:
 
     @m.sometimes
     def every_gang_is_rejected() -> Expr:
-        """All applications are submitted, and rejected."""
+        """All applications are submitted, and rejected (Y6)."""
         return all_(s.state[a] == AppState.REJECTED for a in App)
 
 
@@ -60,19 +60,19 @@ def declare_resources(m: Machine, s: State) -> None:
 
     @m.always
     def node_capacity() -> Expr:
-        """No node holds more than it can."""
+        """No node holds more than it can (Y3, Y18)."""
         return all_(s.used(n) <= s.capacity[n] for n in Node)
 
     @m.always
     def quota_never_exceeded() -> Expr:
-        """No leaf queue holds more than its quota."""
+        """No leaf queue holds more than its quota (Y5, Y8)."""
         return all_(s.fits_leaf(a, 0) for a in App)
 
     if s.hierarchy:
 
         @m.always
         def parent_quota_never_exceeded() -> Expr:
-            """The leaf queues together hold no more than the quota of their parent."""
+            """The leaf queues together hold no more than the quota of their parent (Y11)."""
             return s.fits_parent(0)
 
 
@@ -178,7 +178,7 @@ def declare_order(m: Machine, s: State, policy: Policy) -> None:
         return all_(implies((b < a) & (s.queue[b] == s.queue[a]) & blocks(b), s.held(a) == 0) for a in App for b in App)
 
 
-def declare_progress(m: Machine, s: State, timeout: Callable[..., Any] | None) -> None:
+def declare_progress(m: Machine, s: State, timeout: Callable[..., Any] | None, *, serves_real_asks: bool) -> None:
     """Nobody is stuck, and there is something to get stuck in."""
 
     @m.always
@@ -189,7 +189,7 @@ def declare_progress(m: Machine, s: State, timeout: Callable[..., Any] | None) -
 
     @m.possible
     def every_application_can_end() -> Expr:
-        """From every reachable state all applications can reach an end."""
+        """From every reachable state all applications can reach an end (Y21, Y23)."""
         return all_(is_over(s, a) for a in App)
 
     @m.leads_to(fairness=[m.progress()])
@@ -198,14 +198,28 @@ def declare_progress(m: Machine, s: State, timeout: Callable[..., Any] | None) -
         can happen (Y21, Y23)."""
         return s.state[a] == AppState.ACCEPTED, among(s.state[a], AppState.COMPLETED, AppState.KILLED)
 
+    @m.leads_to(fairness=[m.progress()])
+    def every_admitted_gang_is_decided(a: App) -> tuple[Expr, Expr]:
+        """Every application that is accepted runs or is killed at last, if only a run never stops while something can
+        happen (Y1, Y23)."""
+        return s.state[a] == AppState.ACCEPTED, among(s.state[a], AppState.RUNNING, AppState.KILLED)
+
+    if serves_real_asks:
+
+        @m.leads_to(fairness=[m.progress()])
+        def every_real_ask_is_served(a: App) -> tuple[Expr, Expr]:
+            """A pending real ask is parked behind a placeholder or, when none is left, allocated at last, if only a run
+            never stops while something can happen (Y16)."""
+            return s.real_asks[a] > 0, s.real_asks[a] == 0
+
     @m.sometimes
     def every_accepted_application_completes() -> Expr:
-        """All applications that are not too large complete."""
+        """All applications that are not too large complete (Y5, Y21)."""
         return all_(implies(s.fits_empty_queues(a), s.state[a] == AppState.COMPLETED) & is_over(s, a) for a in App)
 
     if timeout is not None:
 
         @m.sometimes
         def an_application_is_killed() -> Expr:
-            """A placeholder timeout runs to its end."""
+            """A placeholder timeout runs to its end (Y23)."""
             return any_(s.state[a] == AppState.KILLED for a in App)

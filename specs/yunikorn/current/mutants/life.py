@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from model.language import Machine, ite, require
-from model.language.mutation import disabled, rewritten, with_action, with_update, without_guard, without_update
-from specs.yunikorn.current.core import replaced
+from model.language import Expr, Machine, Op, Operand, ite, require
+from model.language.mutation import rewritten, with_action, with_update, without_guard, without_update
+from specs.yunikorn.current.core import ask_removed, handled, replaced
 from specs.yunikorn.current.moves import by_complete, move
 from specs.yunikorn.current.mutants.edits import keeps_state, report
 from specs.yunikorn.current.parameters import Style
-from specs.yunikorn.current.state import App, Core, Member, Node, Queue, State
+from specs.yunikorn.current.state import App, Core, Member, Node, Placeholder, Queue, Reason, State
 from specs.yunikorn.parameters import Timers
 
 ONE: Final = {"size": 1}
@@ -26,15 +26,32 @@ def _no_way_back(m: Machine) -> Any:
     return confirm_on_same_node
 
 
+def _no_placeholder_counts(m: Machine) -> Any:
+    s = m.attached(State)
+
+    def confirm_ask_removal(a: App, p: Member) -> None:
+        ask_removed(s, a, p, alone=False)
+
+    return confirm_ask_removal
+
+
+def _of_real_pods(amount: Expr) -> Operand:
+    """From "less its placeholders and its real pods" to "less its real pods"."""
+    assert isinstance(amount, Op)
+    assert isinstance(amount.args[1], Op)
+    return 0 - amount.args[1].args[1]
+
+
 def _second_event(m: Machine) -> Any:
     s = m.attached(State)
 
-    def complete_again(a: App) -> None:
-        """The release of an ask completes an application that is completing."""
-        require(s.core[a] == Core.COMPLETING, s.idle(a), s.quiet())
+    def release_ask(a: App, p: Member) -> None:
+        """The release of a deleted placeholder's ask, before that of its allocation."""
+        require(handled(s, a, p, Reason.STOPPED), s.placeholder[a, p] == Placeholder.ALLOCATED)
+        require(s.core[a] == Core.COMPLETING, s.idle(a))
         move(s, a, by_complete(s.core[a]))
 
-    return complete_again
+    return release_ask
 
 
 def _late_queue(m: Machine) -> Any:
@@ -73,21 +90,17 @@ LIFE = (
     report(
         "724",
         "completes_twice",
-        "a second complete event, of an ask's release, ends a completing application before the confirmations",
+        "the release of an ask completes an application that is completing, before its placeholders are gone",
         "terminal_holds_nothing",
-        with_action("completing_timeout", _second_event, "a completing application is completed by a second event"),
+        with_action("confirm_removal", _second_event, "the release of an ask completes what is completing already"),
+        parameters={"deletions": 1, "repaired": True},
     ),
     report(
         "582",
         "resumes_for_ever",
-        "no transition leads from Resuming back to Accepted once the last placeholder is gone",
-        "every_application_can_end",
+        "no event leads from Resuming back to Accepted once the last placeholder is gone",
+        "running_application_has_its_gang",
         keeps_state("confirm_removal", Core.RESUMING),
-        keeps_state("allocate_real", Core.RESUMING),
-        consequences=(
-            "deadlock_free",
-            "running_application_has_its_gang",
-        ),
     ),
     report(
         "577",
@@ -106,13 +119,8 @@ LIFE = (
         "completes_beside_placeholders",
         "the removal of the last pending ask completes the application though placeholders of it are allocated",
         "accepted_application_keeps_its_placeholders",
-        with_update("confirm_ask_removal", "core", lambda _: Core.COMPLETING),
+        rewritten("confirm_ask_removal", _no_placeholder_counts, "the removal of an ask does not look at placeholders"),
         parameters={"deletions": 1, "repaired": True},
-        consequences=(
-            "completing_application_is_idle",
-            "deadlock_free",
-            "every_application_can_end",
-        ),
     ),
     report(
         "1337",
@@ -144,8 +152,8 @@ LIFE = (
         "queue_keeps_placeholders",
         "the removal of an application takes its real pods from the queue and not its placeholders",
         "queue_usage_is_what_its_applications_hold",
-        without_update("remove_application", "leaf_used"),
-        without_update("remove_application", "parent_used"),
+        with_update("remove_application", "leaf_used", _of_real_pods),
+        with_update("remove_application", "parent_used", _of_real_pods),
         parameters={"app_removals": 1},
     ),
     report(
@@ -159,15 +167,15 @@ LIFE = (
     report(
         "1704",
         "rejected_for_ever",
-        "the shim's table has no edge for a rejected application to fail",
+        "the shim's table has no edge to Rejected from the state in which an application waits for the core's answer",
         "rejected_application_fails",
-        disabled("fail_rejected_application"),
+        without_update("reject_application", "shim"),
         parameters={"size": 5},
     ),
     report(
-        "1986",
+        "",
         "runs_over_the_limit",
-        "one path of the scheduling cycle does not ask whether the application may run",
+        "whether the application may run is not asked when a placeholder is allocated",
         "running_applications_within_limit",
         without_guard("allocate_placeholder", "<= 1)"),
         parameters={"apps": 2, "size": 1, "max_apps": 1, "timers": Timers.OFF},

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from model.language import Machine, ite, require
-from model.language.mutation import rewritten, with_update, without_guard, without_update
+from model.language import Expr, Machine, Op, Operand, all_, ite, require, sum_
+from model.language.mutation import disabled, rewritten, with_guard, with_update, without_guard, without_update
 from specs.yunikorn.current.mutants.edits import counts_only_if, report
 from specs.yunikorn.current.parameters import Recovery, Style
-from specs.yunikorn.current.state import Core, Node, Shim, State
-from specs.yunikorn.parameters import Timers
+from specs.yunikorn.current.recovery import goes_on, restarted, started
+from specs.yunikorn.current.state import App, Core, Member, Node, Queue, Shim, State, Task, least
+from specs.yunikorn.parameters import Queues, Timers
 
 NODE: Final = {"node_removals": 1, "repaired": True}
 RESTART: Final = {"restarts": 1, "repaired": True, "style": Style.HARD}
@@ -25,6 +26,61 @@ def _root_first(m: Machine) -> Any:
         s.total.next -= s.scope.capacity
 
     return remove_node
+
+
+def _nothing_allocated(guard: Expr) -> Operand:
+    """From "nothing is allocated or parked on it" to "nothing is allocated on it"."""
+    assert isinstance(guard, Op)
+    assert isinstance(guard.args[0], Op)
+    return guard.args[0].args[0] == 0
+
+
+def _reject(m: Machine) -> Any:
+    s = m.attached(State)
+
+    def accept_application(a: App) -> None:
+        require(s.shim[a] == Shim.SUBMITTED)
+        s.core[a] = Core.REJECTED
+        s.shim[a] = Shim.REJECTED
+
+    return accept_application
+
+
+def _each_leaf(m: Machine) -> Any:
+    s = m.attached(State)
+
+    def tell_autoscaler() -> None:
+        room = s.scope.quota - s.parent_used
+        s.wanted.next = sum_(least(s.outstanding(q), room) for q in Queue)
+
+    return tell_autoscaler
+
+
+def _whatever_the_time(m: Machine) -> Any:
+    s = m.attached(State)
+
+    def restart() -> None:
+        restarted(s, lambda s, a: ~started(s, a))
+
+    return restart
+
+
+def _placeholders_count(m: Machine) -> Any:
+    s = m.attached(State)
+
+    def restart() -> None:
+        restarted(s, lambda s, a: goes_on(s, a) & all_(s.task[a, p] != Task.BOUND for p in Member))
+
+    return restart
+
+
+def _whatever_runs(m: Machine) -> Any:
+    s = m.attached(State)
+
+    def restart() -> None:
+        restarted(s, lambda s, a: ~s.late[a])
+
+    return restart
 
 
 NODES = (
@@ -44,8 +100,9 @@ NODES = (
         "854",
         "parked_pod_forgotten",
         "the removal of a node does not look for real pods that are parked on it, their placeholder elsewhere",
-        "node_usage_is_what_is_on_it",
-        without_update("unpark_real_pod_of_node", "node_used"),
+        "lost_nodes_are_empty",
+        disabled("unpark_real_pod_of_node"),
+        with_guard("node_removed", "== 0", _nothing_allocated),
         parameters=NODE,
     ),
     report(
@@ -58,9 +115,9 @@ NODES = (
         parameters={**NODE, "capacity": 1},
     ),
     report(
-        "3380",
+        "",
         "user_usage_leaks",
-        "the removal of all allocations skips the user's usage if something is pending, and clears the application's",
+        "the removal of an application leaves the user's usage as it is if a real ask is pending",
         "user_usage_is_what_applications_hold",
         counts_only_if("remove_application", "user_used", lambda cell: cell("real_asks") == 0),
         parameters={"app_removals": 1, "reals": 2, "repaired": True},
@@ -78,38 +135,34 @@ NODES = (
         "reserves_when_time_is_up",
         "after a restart placeholders are created although their time is up, and time out at once",
         "reservation_ends_with_its_time",
-        with_update("restart", "shim", lambda after: ite(after == Shim.RUNNING, Shim.RESERVING, after)),
+        rewritten("restart", _whatever_the_time, "a reservation is gone on with whether its time is over or not"),
         # Soft: an application whose time is up goes on. One that has nothing left then stays Accepted, without a fault.
         parameters={"restarts": 1, "repaired": True},
-        consequences=(
-            "deadlock_free",
-            "every_application_can_end",
-            "no_reservation_beside_real_pods",
-        ),
     ),
     report(
         "686",
         "reserves_again",
         "after a restart placeholders are created for an application whose real pods run",
         "no_reservation_beside_real_pods",
-        with_update("restart", "shim", lambda after: ite(after == Shim.RUNNING, Shim.RESERVING, after)),
+        rewritten("restart", _whatever_runs, "a reservation is gone on with whether real pods were started or not"),
         parameters=RESTART,
+        consequences=("deadlock_free", "every_application_can_end"),
     ),
     report(
         "1161",
         "no_timer_after_restart",
         "the timeout of the placeholders is not passed on at recovery, so a gang in part waits for ever",
-        "every_application_can_end",
+        "every_admitted_gang_is_decided",
         counts_only_if("restart", "placeholder_timer", lambda _: False),
         parameters={"restarts": 1, "repaired": True, "style": Style.HARD, "nodes": 1, "capacity": 1},
-        consequences=("deadlock_free",),
+        consequences=("deadlock_free", "every_application_can_end"),
     ),
     report(
         "1197",
         "replaced_during_recovery",
-        "real pods are submitted before all placeholders are recovered",
+        "a recovered placeholder counts as a pod that was started, so real pods are submitted before all are there",
         "real_pods_wait_for_the_gang",
-        with_update("restart", "shim", lambda after: ite(after == Shim.RESERVING, Shim.RUNNING, after)),
+        rewritten("restart", _placeholders_count, "a placeholder that is bound counts as a real pod that was started"),
         parameters=RESTART,
     ),
     report(
@@ -117,15 +170,11 @@ NODES = (
         "terminated_pods_recovered",
         "pods that have ended are recovered, and bring their application back",
         "ends_are_final",
-        with_update("restart", "core", lambda _: Core.ACCEPTED),
+        with_update("restart", "core", lambda after: ite(after == Core.COMPLETED, Core.ACCEPTED, after)),
         parameters=RESTART,
         consequences=(
-            "accepted_application_keeps_its_placeholders",
             "deadlock_free",
             "every_application_can_end",
-            "running_application_has_its_gang",
-            "running_applications_are_counted",
-            "values_in_range",
         ),
     ),
     report(
@@ -142,6 +191,56 @@ NODES = (
             "running_application_has_its_gang",
             "values_in_range",
         ),
+    ),
+    report(
+        "1920",
+        "parent_limit_without_usage",
+        "all of the user's limit in a parent queue is taken to be free, whatever is used of it",
+        "user_within_limit",
+        without_guard("allocate_placeholder", "user_used"),
+        parameters={"apps": 2, "size": 1, "queues": Queues.TWO_LEAVES, "user_limit": 1, "timers": Timers.OFF},
+    ),
+    report(
+        "2012",
+        "limit_reset",
+        "when the configuration is read anew a limit is reset, though it is in it as before",
+        "user_within_limit",
+        with_update("update_configuration", "limited", lambda _: False),
+        parameters={"user_limit": 1, "config_updates": 1},
+    ),
+    report(
+        "631",
+        "nothing_of_a_type_not_listed",
+        "a type that the maximum of a queue does not list is taken for one of which it may use nothing",
+        "every_admitted_gang_is_decided",
+        disabled("allocate_placeholder"),
+        disabled("allocate_real"),
+        parameters={"leaf_quota": 0},
+        consequences=("an_application_completes", "deadlock_free", "every_application_can_end", "every_real_pod_runs"),
+    ),
+    report(
+        "2789",
+        "rejected_for_a_type_not_listed",
+        "the least maximum on a path is nothing of a type that one level does not list, so a gang is too large",
+        "oversized_gangs_are_rejected",
+        rewritten("accept_application", _reject, "a gang that the quotas do not limit is rejected"),
+        parameters={"leaf_quota": 0},
+        consequences=("an_application_completes", "every_real_pod_runs"),
+    ),
+    report(
+        "3148",
+        "head_room_used_twice",
+        "each leaf asks the autoscaler for nodes as if all of the parent's head room were its own",
+        "nodes_are_wanted_for_head_room",
+        rewritten("tell_autoscaler", _each_leaf, "what one leaf asks for is not taken from the parent's head room"),
+        parameters={
+            "apps": 2,
+            "queues": Queues.TWO_LEAVES,
+            "quota": 3,
+            "leaf_quota": 2,
+            "timers": Timers.OFF,
+            "autoscaler": True,
+        },
     ),
     report(
         "",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from model.language import Machine, Op, require
-from model.language.mutation import rewritten, with_action, with_guard, with_update, without_update
-from specs.yunikorn.current.core import handled
+from model.language import Machine, Op, ite, require
+from model.language.mutation import rewritten, with_action, with_guard, without_update
+from specs.yunikorn.current.core import handled, removed
 from specs.yunikorn.current.mutants.edits import also, counts_only_if, first_half, report
-from specs.yunikorn.current.state import App, Member, Node, Placeholder, Reason, State
+from specs.yunikorn.current.state import App, Core, Member, Node, Placeholder, Reason, State
+from specs.yunikorn.current.timers import timed_out
 
 PREEMPTION: Final = {"preemptions": 1, "repaired": True}
 DELETION: Final = {"deletions": 1, "repaired": True}
@@ -58,13 +59,29 @@ def _crash(m: Machine) -> Any:
 def _echoes(m: Machine) -> Any:
     s = m.attached(State)
 
-    def echo(a: App, p: Member, n: Node) -> None:
-        """A confirmation of a preemption goes back to the shim."""
-        require(handled(s, a, p, Reason.PREEMPTED), s.placed[a, p, n], s.release[a, p] == Reason.NONE)
-        s.release[a, p] = Reason.PREEMPTED
-        s.confirm[a, p] = Reason.NONE
+    def confirm_removal(a: App, p: Member, n: Node) -> None:
+        s.release[a, p] = ite(s.confirm[a, p] == Reason.PREEMPTED, Reason.PREEMPTED, s.release[a, p])
+        removed(s, a, p, n)
 
-    return echo
+    return confirm_removal
+
+
+def _takes_all(m: Machine) -> Any:
+    s = m.attached(State)
+
+    def placeholder_timeout(a: App) -> None:
+        timed_out(s, a, takes_real=True)
+
+    return placeholder_timeout
+
+
+def _counts_all(m: Machine) -> Any:
+    s = m.attached(State)
+
+    def placeholder_timeout(a: App) -> None:
+        timed_out(s, a, counts_all=True)
+
+    return placeholder_timeout
 
 
 PLACEHOLDERS = (
@@ -117,6 +134,7 @@ PLACEHOLDERS = (
         "the replacement does not look at the mark of a preempted placeholder",
         "released_for_one_reason",
         with_guard("replace_on_same_node", "Reason.NONE", also(Reason.PREEMPTED)),
+        with_guard("replace_on_other_node", "Reason.NONE", also(Reason.PREEMPTED)),
         parameters=PREEMPTION,
     ),
     report(
@@ -151,36 +169,29 @@ PLACEHOLDERS = (
     report(
         "2025",
         "echo",
-        "the shim's confirmation of a preemption is sent back to it, and handled again",
+        "the shim's confirmation of a preemption is sent back to it as one more release",
         "confirmations_are_not_echoed",
-        with_action("confirm_removal", _echoes, "a confirmed preemption is told to the shim once more"),
+        rewritten("confirm_removal", _echoes, "a confirmed preemption is told to the shim once more"),
         parameters=PREEMPTION,
-        consequences=(
-            "deadlock_free",
-            "every_application_can_end",
-            "every_real_ask_is_served",
-            "gone_pods_are_released",
-        ),
     ),
     report(
         "2926",
-        "pending_not_counted",
-        "placeholders that are still pending at the timeout are not counted as timed out",
+        "released_at_the_end_not_counted",
+        "placeholders that are released when their application completes are not counted as timed out",
         "group_counters_add_up",
-        without_update("placeholder_timeout", "timed_out"),
-        consequences=(
-            "deadlock_free",
-            "every_application_can_end",
-            "every_real_ask_is_served",
-        ),
+        counts_only_if("confirm_removal", "timed_out", lambda cell: cell("core") != Core.COMPLETING),
     ),
     report(
         "2953",
         "counted_twice",
         "an allocated placeholder is counted at the timeout, and again when its release is confirmed",
         "group_counters_add_up",
-        with_update("placeholder_timeout", "timed_out", lambda pending: pending + 1),
-        parameters={"size": 1},
+        rewritten("placeholder_timeout", _counts_all, "the timeout counts allocated placeholders, too"),
+        consequences=(
+            "accepted_application_keeps_its_placeholders",
+            "every_admitted_gang_is_decided",
+            "running_application_has_its_gang",
+        ),
     ),
     report(
         "1242",
@@ -242,7 +253,7 @@ PLACEHOLDERS = (
         "times_out_real_asks",
         "the placeholder timeout takes whatever is pending for a placeholder ask",
         "only_placeholders_time_out",
-        changed={"repaired": False},
+        rewritten("placeholder_timeout", _takes_all, "the timeout takes real asks, too"),
         parameters=PREEMPTION,
         consequences=(
             "deadlock_free",

@@ -110,6 +110,15 @@ TABLES = (
     ),
     report(
         "",
+        "never_times_out",
+        "Y23: the placeholder timeout never fires, so a gang that does not fit waits for ever",
+        "every_admitted_gang_is_decided",
+        disabled("placeholder_timeout"),
+        parameters={"nodes": 1, "capacity": 1},
+        consequences=("deadlock_free", "every_application_can_end"),
+    ),
+    report(
+        "",
         "never_asks",
         "the shim never submits a real pod",
         "every_real_pod_runs",
