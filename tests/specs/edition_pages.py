@@ -44,7 +44,11 @@ SCOPES: Final[Mapping[str, tuple[Scope, ...]]] = MappingProxyType(
     {
         "yunikorn": (
             Scope("One gang of two, for which there is room", "apps=1 size=2"),
-            Scope("Two gangs, a quota for one of them, no timeout", "apps=2 size=2 quota=2 timers=off"),
+            Scope(
+                "Two gangs, a quota for one of them, no timeout",
+                "apps=2 size=2 quota=2 timers=off",
+                {"current": "leaf_quota=2"},
+            ),
             Scope("A gang of three, and nodes for two pods", "apps=1 size=3 capacity=1"),
             Scope("A gang that is larger than the quota", "apps=1 size=5"),
         ),
