@@ -123,7 +123,10 @@ def _load(spec: str, edition: str, parameters: str) -> Machine:
 
 
 def _answers(scope: Scope, verdicts: Mapping[str, Verdict], machines: Mapping[str, Machine]) -> str:
-    docs = {p.name: p.doc for m in machines.values() for p in m.properties}
+    docs: dict[str, str] = defaultdict(str)
+    for m in machines.values():
+        for p in m.properties:
+            docs[p.name] += p.doc + " "
     stated = {e: {p.name: p for p in v.properties} for e, v in verdicts.items()}
     rows = [["distinct states", "", *(f"{v.coverage.distinct_states:,}" for v in verdicts.values())]]
     same = 0
@@ -131,7 +134,7 @@ def _answers(scope: Scope, verdicts: Mapping[str, Verdict], machines: Mapping[st
         told = [_answer(own.get(name)) for own in stated.values()]
         given = {t for t in told if t}
         if len(given) > 1 or (not all(told) and not all(t.startswith(("holds", "reached")) for t in given)):
-            rows.append([f"`{name}`", ", ".join(_rules(docs.get(name, ""))), *(t or "not stated" for t in told)])
+            rows.append([f"`{name}`", ", ".join(_rules(docs[name])), *(t or "not stated" for t in told)])
         elif all(told):
             same += 1
     asked = [f"`{scope.of(e)}`" if scope.of(e) else "the default parameters" for e in verdicts]
