@@ -28,6 +28,7 @@ def yunikorn(
     policy: Policy = by_edition(seed=Policy.FIFO),
     reject_fair: bool = by_edition(seed=True),
     gate: Gate = by_edition(seed=Gate.FITS),
+    groups: int = by_edition(current=1),
     reals: int = by_edition(current=1),
     placeholder: int = by_edition(current=1),
     real: int = by_edition(current=1),

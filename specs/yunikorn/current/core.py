@@ -64,8 +64,8 @@ def declare_cycle(m: Machine, s: State) -> None:
             """A real ask finds a placeholder that nobody wants back, and its node takes the pod: the ask is parked
             behind it, and the shim is asked to release it. The state of the application is not looked at (Y14, Y16,
             Y17)."""
-            require(s.real_asks[a] > 0, s.placed[a, p, n], s.mark[a, p] == Reason.NONE, s.serves(n))
-            s.real_asks[a] -= 1
+            require(s.real_asks.of(a, p) > 0, s.placed[a, p, n], s.mark[a, p] == Reason.NONE, s.serves(n))
+            s.real_asks.take(a, p)
             s.linked[a, p, n] = True
             s.mark[a, p] = Reason.REPLACED
             s.release[a, p] = Reason.REPLACED
@@ -76,9 +76,9 @@ def declare_cycle(m: Machine, s: State) -> None:
             def replace_on_other_node(a: App, p: Member, n: Node, k: Node) -> None:
                 """No placeholder's node takes the pod (ports, affinity, a cordon), but another node does: it has the
                 pod from now on, before the confirmation; the queue does not count it yet (Y16, Y17, Y18)."""
-                require(s.real_asks[a] > 0, s.placed[a, p, n], s.mark[a, p] == Reason.NONE, n != k)
+                require(s.real_asks.of(a, p) > 0, s.placed[a, p, n], s.mark[a, p] == Reason.NONE, n != k)
                 require(s.fits_node(k, scope.real))
-                s.real_asks[a] -= 1
+                s.real_asks.take(a, p)
                 s.linked[a, p, k] = True
                 s.node_used[k] += scope.real
                 s.mark[a, p] = Reason.REPLACED
@@ -90,7 +90,7 @@ def declare_cycle(m: Machine, s: State) -> None:
         def cancel_smaller_placeholder(a: App, p: Member) -> None:
             """A real ask is larger than the placeholder, so no placeholder of the group can be used: it is released
             as timed out (Y16, Y24)."""
-            require(s.real_asks[a] > 0, s.placeholder[a, p] == Placeholder.ALLOCATED, s.mark[a, p] == Reason.NONE)
+            require(s.real_asks.of(a, p) > 0, s.placeholder[a, p] == Placeholder.ALLOCATED, s.mark[a, p] == Reason.NONE)
             s.mark[a, p] = Reason.TIMEOUT
             s.release[a, p] = Reason.TIMEOUT
 
@@ -99,12 +99,13 @@ def declare_cycle(m: Machine, s: State) -> None:
         @m.action
         def allocate_real(a: App, n: Node) -> None:
             """The normal path, once by the counters of the group no placeholder is left (Y16)."""
-            require(s.real_asks[a] > 0, ~s.can_replace(a), s.fits_node(n, scope.real))
+            g = s.groups.chosen()
+            require(s.real_asks[a, g] > 0, ~s.can_replace(a, g), s.fits_node(n, scope.real))
             require(*s.fits_queues(a, scope.real))
             if scope.max_apps:
                 require(may_run(a))
             move(s, a, by_run(s.core[a]), allocates=True)
-            s.real_asks[a] -= 1
+            s.real_asks[a, g] -= 1
             s.reals[a, n] += 1
             use(s, a, n, scope.real)
 
@@ -148,7 +149,7 @@ def swap(s: State, a: App, p: Member, *, completing_runs: bool = True) -> None:
     move(s, a, ite(resumed, Core.ACCEPTED, event), Core.COMPLETED, Core.FAILED)
     forget(s, a, p)
     s.confirm[a, p] = Reason.NONE
-    s.replaced[a] += 1
+    s.replaced.add(a, p, 1)
     s.user_used.next += s.scope.real - s.scope.placeholder
 
 
@@ -168,7 +169,7 @@ def removed(s: State, a: App, p: Member, n: Node) -> None:
     forget(s, a, p)
     s.confirm[a, p] = Reason.NONE
     s.placed[a, p, n] = False
-    s.timed_out[a] += 1
+    s.timed_out.add(a, p, 1)
     s.user_used.next -= scope.placeholder
     leave(s, a, n, scope.placeholder)
 
@@ -186,15 +187,17 @@ def ask_removed(s: State, a: App, p: Member, *, alone: bool = True) -> None:
     s.placeholder[a, p] = Placeholder.GONE
     s.confirm[a, p] = Reason.NONE
     if s.scope.repaired:
-        s.timed_out[a] += 1
+        s.timed_out.add(a, p, 1)
 
 
 def unpark(s: State, a: App, p: Member, failed: Expr) -> None:
     """What an application that has failed asked for fails with it. The real pod that is parked behind a placeholder
     that is gone for another reason should be pending again; that it is not is a finding."""
-    asks = s.real_asks[a] + (ite(s.has_link(a, p), 1, 0) if s.scope.repaired else 0)
-    s.ended[a] += ite(failed, asks, 0)
-    s.real_asks[a] = ite(failed, 0, asks)
+    parked = ite(s.has_link(a, p), 1, 0) if s.scope.repaired else 0
+    s.ended[a] += ite(failed, s.real_asks[a] + parked, 0)
+    for g in s.groups.each():
+        own = ite(s.groups.has(g, p), parked, 0) if s.groups.several else parked
+        s.real_asks[a, g] = ite(failed, 0, s.real_asks[a, g] + own)
     if not s.scope.repaired:
         return
     for k in Node:
@@ -240,7 +243,7 @@ def declare_confirmations(m: Machine, s: State) -> None:
                 forget(s, a, p)
                 s.confirm[a, p] = Reason.NONE
                 s.placed[a, p, n] = False
-                s.replaced[a] += 1
+                s.replaced.add(a, p, 1)
                 s.user_used.next -= scope.placeholder
                 if not scope.repaired:
                     s.crashed.next = True

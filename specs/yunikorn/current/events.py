@@ -110,12 +110,12 @@ def _declare_node_removal(m: Machine, s: State) -> None:
         move(s, a, ite(elsewhere & again, run, left), Core.COMPLETED, Core.FAILED)
         forget(s, a, p)
         s.placed[a, p, n] = False
-        s.real_asks[a] += ite(here, 1, 0)
+        s.real_asks.add(a, p, ite(here, 1, 0))
         for k in Node:
             s.reals[a, k] += ite((k != n) & s.linked[a, p, k], 1, 0)
             s.linked[a, p, k] = False
-        s.replaced[a] += ite(elsewhere, 1, 0)
-        s.timed_out[a] += ite(elsewhere, 0, 1)
+        s.replaced.add(a, p, ite(elsewhere, 1, 0))
+        s.timed_out.add(a, p, ite(elsewhere, 0, 1))
         # its pod is gone with the node, whatever the shim was asked to do
         s.release[a, p] = Reason.STOPPED
         s.user_used.next -= ite(elsewhere, less, scope.placeholder)
@@ -148,7 +148,7 @@ def _declare_node_removal(m: Machine, s: State) -> None:
             placeholder stays released (YUNIKORN-854)."""
             require(s.leaving[n], s.linked[a, p, n], ~s.placed[a, p, n])
             s.linked[a, p, n] = False
-            s.real_asks[a] += 1
+            s.real_asks.add(a, p, 1)
             s.node_used[n] -= scope.real
 
     @m.action
@@ -190,7 +190,8 @@ def _declare_app_removal(m: Machine, s: State) -> None:
                 + scope.real * s.reals[a, n]
                 + scope.real * count_(s.linked[a, p, n] & ~s.placed[a, p, n] for p in Member)
             )
-        s.timed_out[a] += s.allocated(a) + s.pending_placeholders(a)
+        for g in s.groups.each():
+            s.timed_out[a, g] += s.allocated(a, g) + s.pending_placeholders(a, g)
         s.ended[a] += s.unsubmitted[a] + s.real_asks[a] + s.parked(a) + s.running_pods(a)
         s.unsubmitted[a] = 0
         s.real_asks[a] = 0

@@ -29,6 +29,7 @@ from specs.yunikorn.parameters import Queues, Timers
 def yunikorn_current(
     apps: int = 1,
     size: int = 2,
+    groups: int = 1,
     reals: int = 1,
     placeholder: int = 1,
     real: int = 1,
@@ -57,7 +58,8 @@ def yunikorn_current(
 ) -> Machine:
     """YuniKorn's gang scheduling as its code has it: core and shim with messages between them, Soft and Hard timeouts.
 
-    ``size``: placeholders of each gang; ``reals``: real pods that come; ``placeholder`` and ``real``: units of one of
+    ``size``: placeholders of each gang; ``groups``: task groups that they are of, in
+    turn; ``reals``: real pods that come of each group; ``placeholder`` and ``real``: units of one of
     them. ``leaf_quota``, ``max_apps`` (maxapplications) and ``user_limit``: 0 for none. The parameters from
     ``duplicates`` to ``config_updates`` say how often the environment may do something. ValueError for sizes that make
     no sense.
@@ -65,6 +67,7 @@ def yunikorn_current(
     scope = Scope(
         apps,
         size,
+        groups,
         reals,
         placeholder,
         real,

@@ -37,6 +37,7 @@ class Scope:
 
     apps: int
     size: int
+    groups: int
     reals: int
     placeholder: int
     real: int
@@ -66,6 +67,7 @@ class Scope:
     def __post_init__(self) -> None:
         check_size("apps", self.apps, most=MOST_APPS)
         check_size("size", self.size, most=MOST_SIZE)
+        check_size("groups", self.groups, most=min(2, self.size))
         check_size("reals", self.reals, most=MOST_SIZE)
         check_size("nodes", self.nodes, most=MOST_NODES)
         for name in ("placeholder", "real", "capacity", "quota"):
@@ -92,6 +94,11 @@ class Scope:
         return 2 if self.queues is Queues.TWO_LEAVES else 1
 
     @property
+    def all_reals(self) -> int:
+        """The real pods of an application."""
+        return self.groups * self.reals
+
+    @property
     def oversized(self) -> bool:
         """Whether a placeholderAsk is larger than a quota on its path, so that every application is rejected."""
         return self.size * self.placeholder > (self.leaf_quota or self.quota)
@@ -104,12 +111,17 @@ class Scope:
     @property
     def some_pod_has_no_placeholder(self) -> bool:
         """Whether a real pod may have to be scheduled like any other."""
-        return self.real > self.placeholder or self.reals > self.size or self.timers is not Timers.OFF or self.adversary
+        return (
+            self.real > self.placeholder
+            or self.reals > self.size // self.groups
+            or self.timers is not Timers.OFF
+            or self.adversary
+        )
 
     @property
     def most_units(self) -> int:
         """A bound of what all applications together can hold, with real pods parked on other nodes."""
-        return self.apps * (self.size * self.placeholder + self.reals * self.real)
+        return self.apps * (self.size * self.placeholder + self.all_reals * self.real)
 
     @property
     def adversary(self) -> bool:

@@ -151,14 +151,17 @@ def declare_placeholders(m: Machine, s: State) -> None:
         """Of the placeholders that the group asked for each is pending, allocated, replaced or timed out
         (YUNIKORN-2926, YUNIKORN-2953)."""
         return all_(
-            s.count[a] == s.replaced[a] + s.timed_out[a] + s.allocated(a) + s.pending_placeholders(a) for a in App
+            s.count[a, g] == s.replaced[a, g] + s.timed_out[a, g] + s.allocated(a, g) + s.pending_placeholders(a, g)
+            for a in App
+            for g in s.groups.each()
         )
 
     @m.always
     def real_pods_are_counted_once() -> Expr:
         """Every real pod is in the shim, pending, parked, allocated or has ended (Y16, Y29)."""
         return all_(
-            s.unsubmitted[a] + s.real_asks[a] + s.parked(a) + s.running_pods(a) + s.ended[a] == scope.reals for a in App
+            s.unsubmitted[a] + s.real_asks[a] + s.parked(a) + s.running_pods(a) + s.ended[a] == scope.all_reals
+            for a in App
         )
 
     @m.always
@@ -330,7 +333,7 @@ def declare_progress(m: Machine, s: State) -> None:
     @m.sometimes
     def every_real_pod_runs() -> Expr:
         """All real pods of an application run at once (Y1)."""
-        return any_(s.running_pods(a) == s.scope.reals for a in App)
+        return any_(s.running_pods(a) == s.scope.all_reals for a in App)
 
     @m.sometimes
     def an_application_completes() -> Expr:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from model.language import Expr, Machine, all_, among, any_, count_, ite, require, sum_
+from specs.yunikorn.current.groups import Group
 from specs.yunikorn.current.parameters import Recovery
 from specs.yunikorn.current.state import (
     App,
@@ -42,12 +43,19 @@ def declare_restart(m: Machine, s: State) -> None:
         restarted(s)
 
 
+def bound_in(s: State, a: App, g: Group | None = None) -> Expr:
+    """Its placeholders that are bound, of one group or of all."""
+    return count_(
+        s.groups.within(g, p, (s.task[a, p] == Task.BOUND) & any_(s.placed[a, p, n] for n in Node)) for p in Member
+    )
+
+
 def restarted(s: State, reserves: Callable[[State, App], Expr] = goes_on) -> None:
     """The scheduler after a restart; ``reserves``: whether it goes on to reserve."""
     scope = s.scope
 
     def bound(a: App) -> Expr:
-        return count_((s.task[a, p] == Task.BOUND) & any_(s.placed[a, p, n] for n in Node) for p in Member)
+        return bound_in(s, a)
 
     def units(a: App) -> Expr:
         return ite(s.over(a), 0, scope.placeholder * bound(a) + scope.real * s.running_pods(a))
@@ -81,15 +89,15 @@ def recover(s: State, a: App, bound: Expr, lives: Expr, runs: Expr, reserves: Ex
     core = ite(runs, Core.RUNNING, ite(holds, Core.ACCEPTED, Core.NEW))
     s.core[a] = ite(lives, core, s.core[a])
     # an application without a pod is not heard of again
-    s.removed[a] = s.removed[a] | (lives & ~holds & (s.ended[a] == s.scope.reals))
-    parked = s.parked(a)
+    s.removed[a] = s.removed[a] | (lives & ~holds & (s.ended[a] == s.scope.all_reals))
     s.shim[a] = ite(lives, ite(reserves, Shim.RESERVING, Shim.RUNNING), s.shim[a])
     s.placeholder_timer[a] = ite(lives & (bound > 0), Timer.ON, Timer.OFF)
     s.completing_timer[a] = False
-    s.count[a] = ite(lives, bound if kept else 0, s.count[a])
-    s.replaced[a] = ite(lives, 0, s.replaced[a])
-    s.timed_out[a] = ite(lives, 0, s.timed_out[a])
-    s.unsubmitted[a] += s.real_asks[a] + parked
+    for g in s.groups.each():
+        s.count[a, g] = ite(lives, bound_in(s, a, g) if kept else 0, s.count[a, g])
+        s.replaced[a, g] = ite(lives, 0, s.replaced[a, g])
+        s.timed_out[a, g] = ite(lives, 0, s.timed_out[a, g])
+        s.unsubmitted[a, g] += s.real_asks[a, g] + s.parked(a, g)
     s.real_asks[a] = 0
     s.allocating[a] = False
     for n in Node:

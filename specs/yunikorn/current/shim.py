@@ -61,7 +61,8 @@ def declare_reservation(m: Machine, s: State) -> None:
         """While it reserves the shim submits placeholders only, all that it has; the first ask makes the application
         Accepted (Y12, Y13, Y30)."""
         require(s.shim[a] == Shim.RESERVING, any_(s.task[a, p] == Task.PENDING for p in Member), ~s.over(a))
-        s.count[a] += count_(s.task[a, p] == Task.PENDING for p in Member)
+        for g in s.groups.each():
+            s.count[a, g] += count_(s.groups.within(g, p, s.task[a, p] == Task.PENDING) for p in Member)
         for p in Member:
             with when(s.task[a, p] == Task.PENDING):
                 s.placeholder[a, p] = Placeholder.PENDING
@@ -93,9 +94,13 @@ def declare_reservation(m: Machine, s: State) -> None:
     @m.action
     def ask_for_real_pod(a: App) -> None:
         """A running application submits real pods, and no others; a completing one runs again (Y1, Y14, Y21, Y30)."""
-        require(s.shim[a] == Shim.RUNNING, s.unsubmitted[a] > 0, s.updates[a].is_empty(), ~s.over(a))
-        s.unsubmitted[a] -= 1
-        s.real_asks[a] += 1
+        g = s.groups.chosen()
+        require(s.shim[a] == Shim.RUNNING, s.unsubmitted[a, g] > 0, s.updates[a].is_empty(), ~s.over(a))
+        if s.groups.several:
+            # asks do not overtake confirmations; with one group its counters hold the ask back as long
+            require(all_(s.confirm[a, p] == Reason.NONE for p in Member))
+        s.unsubmitted[a, g] -= 1
+        s.real_asks[a, g] += 1
         state = s.core[a]
         move(s, a, ite(among(state, Core.NEW, Core.COMPLETING), by_run(state), state))
 

@@ -7,6 +7,7 @@ import enum
 from typing import Any
 
 from model.language import Expr, Machine, Sort, all_, among, any_, count_, ite, record, sum_
+from specs.yunikorn.current.groups import Group, Grouped, Groups
 from specs.yunikorn.current.parameters import Scope
 
 
@@ -126,7 +127,8 @@ class State:
         m.sort(Queue, s.leaves)
         self.queue_of = m.constant("queue_of", App, [i % s.leaves for i in range(s.apps)])
         self.queue_number = m.constant("queue_number", Queue, list(range(s.leaves)))
-        pods, units = range(s.reals + 1), range(s.most_units + 1)
+        self.groups = Groups(m, Member, s.size, s.groups)
+        pods, all_pods, units = range(s.reals + 1), range(s.all_reals + 1), range(s.most_units + 1)
         counts = range(2 * s.size + s.reals + 1)
         # the core
         self.core = m.variable("core", App, Core, init=Core.NEW)
@@ -134,11 +136,11 @@ class State:
         self.placed = m.variable("placed", (App, Member, Node), bool, init=False)
         self.mark = m.variable("mark", (App, Member), Reason, init=Reason.NONE)
         self.linked = m.variable("linked", (App, Member, Node), bool, init=False)
-        self.real_asks = m.variable("real_asks", App, pods, init=0)
-        self.reals = m.variable("reals", (App, Node), pods, init=0)
-        self.count = m.variable("count", App, counts, init=0)
-        self.replaced = m.variable("replaced", App, counts, init=0)
-        self.timed_out = m.variable("timed_out", App, counts, init=0)
+        self.real_asks = Grouped(m, self.groups, "real_asks", App, pods, 0)
+        self.reals = m.variable("reals", (App, Node), all_pods, init=0)
+        self.count = Grouped(m, self.groups, "count", App, counts, 0)
+        self.replaced = Grouped(m, self.groups, "replaced", App, counts, 0)
+        self.timed_out = Grouped(m, self.groups, "timed_out", App, counts, 0)
         self.placeholder_timer = m.variable("placeholder_timer", App, Timer, init=Timer.OFF)
         self.completing_timer = m.variable("completing_timer", App, bool, init=False)
         self.real_timed_out = m.variable("real_timed_out", App, bool, init=False)
@@ -162,8 +164,8 @@ class State:
         # the shim
         self.shim = m.variable("shim", App, Shim, init=Shim.NEW)
         self.task = m.variable("task", (App, Member), Task, init=Task.NEW)
-        self.unsubmitted = m.variable("unsubmitted", App, pods, init=s.reals)
-        self.ended = m.variable("ended", App, pods, init=0)
+        self.unsubmitted = Grouped(m, self.groups, "unsubmitted", App, pods, s.reals)
+        self.ended = m.variable("ended", App, all_pods, init=0)
         # messages
         self.told = m.variable("told", (App, Member), bool, init=False)
         self.release = m.variable("release", (App, Member), Reason, init=Reason.NONE)
@@ -185,17 +187,17 @@ class State:
 
     # ---- one application
 
-    def allocated(self, a: App) -> Expr:
-        """Its allocated placeholders: marked ones too, until the shim confirms."""
-        return count_(self.placeholder[a, p] == Placeholder.ALLOCATED for p in Member)
+    def allocated(self, a: App, g: Group | None = None) -> Expr:
+        """Its allocated placeholders, of one group or of all: marked ones too, until the shim confirms."""
+        return count_(self.groups.within(g, p, self.placeholder[a, p] == Placeholder.ALLOCATED) for p in Member)
 
-    def pending_placeholders(self, a: App) -> Expr:
-        """Its placeholder asks."""
-        return count_(self.placeholder[a, p] == Placeholder.PENDING for p in Member)
+    def pending_placeholders(self, a: App, g: Group | None = None) -> Expr:
+        """Its placeholder asks, of one group or of all."""
+        return count_(self.groups.within(g, p, self.placeholder[a, p] == Placeholder.PENDING) for p in Member)
 
-    def parked(self, a: App) -> Expr:
-        """Its real pods that wait behind a placeholder."""
-        return count_(self.linked[a, p, k] for p in Member for k in Node)
+    def parked(self, a: App, g: Group | None = None) -> Expr:
+        """Its real pods that wait behind a placeholder, of one group or of all."""
+        return count_(self.groups.within(g, p, self.linked[a, p, k]) for p in Member for k in Node)
 
     def running_pods(self, a: App) -> Expr:
         """Its real pods that are allocated."""
@@ -209,9 +211,9 @@ class State:
         """Whether a real pod is parked behind the placeholder."""
         return any_(self.linked[a, p, k] for k in Node)
 
-    def can_replace(self, a: App) -> Expr:
+    def can_replace(self, a: App, g: Group | None = None) -> Expr:
         """canReplace: by the counters of the task group some placeholder may still be replaced."""
-        return self.count[a] > self.replaced[a] + self.timed_out[a]
+        return self.count[a, g] > self.replaced[a, g] + self.timed_out[a, g]
 
     def over(self, a: App) -> Expr:
         """Whether the application has left its queue."""

@@ -80,12 +80,14 @@ def timed_out(s: State, a: App, *, takes_real: bool | None = None, counts_all: b
     s.placeholder_timer[a] = Timer.OFF
     with when(~keeps):
         s.late[a] = True
-    counted = s.pending_placeholders(a) + (s.real_asks[a] if takes_real else 0)
-    s.timed_out[a] += ite(keeps, 0, counted + s.allocated(a) if counts_all else counted)
+    for g in s.groups.each():
+        counted = s.pending_placeholders(a, g) + (s.real_asks[a, g] if takes_real else 0)
+        s.timed_out[a, g] += ite(keeps, 0, counted + s.allocated(a, g) if counts_all else counted)
     if scope.style is Style.HARD or takes_real:
         s.real_timed_out[a] = s.real_timed_out[a] | (~keeps & ((s.real_asks[a] > 0) | (s.running_pods(a) > 0)))
         s.ended[a] += ite(keeps, 0, s.real_asks[a])
-        s.real_asks[a] = ite(keeps, s.real_asks[a], 0)
+        for g in s.groups.each():
+            s.real_asks[a, g] = ite(keeps, s.real_asks[a, g], 0)
     for p in Member:
         time_out(s, a, p, keeps)
 
