@@ -69,7 +69,7 @@ def test_a_spec_without_editions() -> None:
         ),
         (
             ["policy=fair"],
-            "yunikorn: policy is for edition=seed; edition=current has reals, placeholder, ",
+            "yunikorn: policy is for edition=seed; edition=current has groups, reals, ",
         ),
         (["size=2,2"], "yunikorn: size is an integer from 1 to 6, found (2, 2)"),
         (["edition=old"], "yunikorn: edition: expected seed|current, found 'old'"),

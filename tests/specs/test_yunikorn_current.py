@@ -10,13 +10,15 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from tables import found, load, rows, told
+from tables import assert_same_counts, found, load, rows, told
 from thirds import a_third
 
 import specs.yunikorn.current
 from model.explore import explore
 from model.export.graph import merged_graphs
 from model.query import read_query
+from model.semantics import Semantics
+from model.trace import named_state
 from model.verdict import Outcome, Verdict
 from specs.loading import SpecLoadError, load_spec
 from specs.registry import mutants
@@ -59,6 +61,36 @@ def test_everything_that_is_not_repaired_is_a_finding() -> None:
     for parameters in ("deletions=1", "preemptions=1", "node_removals=1", "reals=2"):
         assert rows[parameters].startswith("violated")
         assert rows[parameters + " repaired=true"] == "holds"
+
+
+# ---- task groups
+
+
+def test_the_golden_interpreter_agrees_on_task_groups() -> None:
+    machine = load("yunikorn", "groups=2 timers=off repaired=true")
+    slow, fast = assert_same_counts(machine)
+    assert slow.violated == {}
+    assert fast.outcome is Outcome.HOLDS
+
+
+def test_a_real_pod_replaces_a_placeholder_of_its_group() -> None:
+    """Of three placeholders the second is alone in its group, so a real pod of that group goes nowhere else."""
+    machine = load("yunikorn", "size=3 groups=2 timers=off repaired=true")
+    verdict = explore(machine)
+    assert verdict.outcome is Outcome.HOLDS
+    s = Semantics(machine)
+    state = s.initial_states()[0]
+    wanted = ["submit_application", "accept_application", "try_reserve", "ask_for_placeholders"]
+    wanted += ["allocate_placeholder", "hear_allocation", "bind_placeholder"] * 3
+    wanted += ["reservation_done", "ask_for_real_pod"]
+    for name in wanted:
+        fires = [i for i in s.instances if i.action.name == name and s.is_enabled(i, state)]
+        after = s.fire(fires[-1], state)
+        assert isinstance(after, tuple)
+        state = after
+    assert named_state(machine, state)["real_asks[app1, group2]"] == 1
+    enabled = [i for i in s.instances if i.action.name == "replace_on_same_node" and s.is_enabled(i, state)]
+    assert {dict(s.arguments(i))["p"] for i in enabled} == {"member2"}
 
 
 # ---- findings
@@ -177,6 +209,8 @@ def test_a_report_is_in_the_museum_or_left_out_for_a_reason() -> None:
     ("assignments", "message"),
     [
         (["apps=0"], "yunikorn: apps is an integer from 1 to 4, found 0"),
+        (["groups=3"], "yunikorn: groups is an integer from 1 to 2, found 3"),
+        (["groups=2", "size=1"], "yunikorn: groups is an integer from 1 to 1, found 2"),
         (["queues=3"], "yunikorn: queues: expected one_leaf|two_leaves, found '3'"),
         (["leaf_quota=5"], "leaf_quota is at most quota, which is 4; found 5"),
         (["restarts=3"], "restarts is an integer from 0 to 2, found 3"),

@@ -61,9 +61,9 @@ def declare_cycle(m: Machine, s: State) -> None:
 
         @m.action
         def replace_on_same_node(a: App, p: Member, n: Node) -> None:
-            """A real ask finds a placeholder that nobody wants back, and its node takes the pod: the ask is parked
-            behind it, and the shim is asked to release it. The state of the application is not looked at (Y14, Y16,
-            Y17)."""
+            """A real ask finds a placeholder of its task group that nobody wants back, and its node takes the pod: the
+            ask is parked behind it, and the shim is asked to release it. The state of the application is not looked at
+            (Y14, Y15, Y16, Y17)."""
             require(s.real_asks.of(a, p) > 0, s.placed[a, p, n], s.mark[a, p] == Reason.NONE, s.serves(n))
             s.real_asks.take(a, p)
             s.linked[a, p, n] = True

@@ -113,7 +113,7 @@ class Scope:
         """Whether a real pod may have to be scheduled like any other."""
         return (
             self.real > self.placeholder
-            or self.reals > self.size // self.groups
+            or self.all_reals > 1  # it may come when Completing has released the placeholders
             or self.timers is not Timers.OFF
             or self.adversary
         )

@@ -148,8 +148,8 @@ def declare_placeholders(m: Machine, s: State) -> None:
 
     @m.always
     def group_counters_add_up() -> Expr:
-        """Of the placeholders that the group asked for each is pending, allocated, replaced or timed out
-        (YUNIKORN-2926, YUNIKORN-2953)."""
+        """Of the placeholders that a task group asked for each is pending, allocated, replaced or timed out (Y15,
+        YUNIKORN-2926, YUNIKORN-2953)."""
         return all_(
             s.count[a, g] == s.replaced[a, g] + s.timed_out[a, g] + s.allocated(a, g) + s.pending_placeholders(a, g)
             for a in App

@@ -87,7 +87,7 @@ def declare_reservation(m: Machine, s: State) -> None:
 
     @m.action
     def reservation_done(a: App) -> None:
-        """As many placeholders are bound as the task group has members: the application runs (Y1)."""
+        """As many placeholders are bound as each task group has members: the application runs (Y1, Y15)."""
         require(s.shim[a] == Shim.RESERVING, all_(s.task[a, p] == Task.BOUND for p in Member))
         s.shim[a] = Shim.RUNNING
 
