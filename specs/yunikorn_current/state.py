@@ -114,7 +114,8 @@ class State:
     (an allocation), ``release`` and ``confirm`` are messages on their way. Real pods are counted: ``unsubmitted`` in
     the shim, ``real_asks`` in the core, ``reals`` allocated, ``ended``. ``due_node`` and ``due_queue`` are what a
     removal has taken from the application, and not yet from the node and from the queue. The ``..._used`` are what
-    nodes, queues and users count as used; ``limited``: the limit of the user is known; ``wanted``: what the autoscaler was told last.
+    nodes, queues and users count as used; ``limited``: the limit of the user is known; ``wanted``: what the autoscaler
+    was told last.
     """
 
     def __init__(self, m: Machine, scope: Scope) -> None:
