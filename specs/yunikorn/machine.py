@@ -37,6 +37,7 @@ def yunikorn(
     style: Style = by_edition(current=Style.SOFT),
     split_timeout: bool = by_edition(current=False),
     reordered: bool = by_edition(current=False),
+    async_asks: bool = by_edition(current=False),
     duplicates: int = by_edition(current=0),
     deletions: int = by_edition(current=0),
     bind_failures: int = by_edition(current=0),

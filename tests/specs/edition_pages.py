@@ -83,7 +83,7 @@ NAMES: Final[Mapping[tuple[str, str], tuple[str, ...]]] = MappingProxyType(
             "app_removals=1 restarts=1 max_apps=1",
             "style=hard real=2 capacity=4",
             "size=5",
-            "split_timeout=true user_limit=2 config_updates=1 autoscaler=true",
+            "split_timeout=true user_limit=2 config_updates=1 autoscaler=true async_asks=true",
         ),
     }
 )

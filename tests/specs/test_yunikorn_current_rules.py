@@ -27,7 +27,7 @@ MACHINES = (
     ),
     yunikorn_current(style=Style.HARD, real=2, capacity=4),
     yunikorn_current(size=5),
-    yunikorn_current(split_timeout=True, user_limit=2, config_updates=1, autoscaler=True),
+    yunikorn_current(split_timeout=True, async_asks=True, user_limit=2, config_updates=1, autoscaler=True),
 )
 RULES = Rules("Y", README, MACHINES)
 

@@ -49,7 +49,9 @@ def declare_cycle(m: Machine, s: State) -> None:
         if scope.max_apps:
             require(may_run(a))
         first, last = s.allocated(a) == 0, s.allocated(a) + 1 == scope.size
-        starts = first & (s.core[a] == Core.ACCEPTED) & (s.placeholder_timer[a] == Timer.OFF)
+        # with the repairs also of an application that was completing before its other asks came
+        waits = among(s.core[a], Core.ACCEPTED, Core.RUNNING) if scope.repaired else s.core[a] == Core.ACCEPTED
+        starts = first & waits & (s.placeholder_timer[a] == Timer.OFF)
         move(s, a, ite(last, by_run(s.core[a]), s.core[a]), allocates=True)
         s.placeholder_timer[a] = ite(starts, Timer.ON, s.placeholder_timer[a])
         s.placeholder[a, p] = Placeholder.ALLOCATED
@@ -117,7 +119,7 @@ def sum_allocating(s: State) -> Expr:
 
 def handled(s: State, a: App, p: Member, *reasons: Reason) -> Expr:
     """Whether the core can handle a confirmation with one of ``reasons`` now."""
-    return among(s.confirm[a, p], *reasons) & ~s.removing()
+    return among(s.confirm[a, p], *reasons) & ~s.asked[a, p] & ~s.removing()
 
 
 def replaced(s: State, a: App, p: Member, n: Node, *, completing_runs: bool = True) -> None:
@@ -268,7 +270,7 @@ def declare_confirmations(m: Machine, s: State) -> None:
         @m.action
         def ignore_confirmation(a: App, p: Member) -> None:
             """The core has no such placeholder: it is gone already, or its ask was dropped (YUNIKORN-528)."""
-            require(s.confirm[a, p] != Reason.NONE, ~s.removing())
+            require(s.confirm[a, p] != Reason.NONE, ~s.asked[a, p], ~s.removing())
             require(~among(s.placeholder[a, p], Placeholder.PENDING, Placeholder.ALLOCATED))
             s.confirm[a, p] = Reason.NONE
 

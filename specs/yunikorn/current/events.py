@@ -201,6 +201,7 @@ def _declare_app_removal(m: Machine, s: State) -> None:
             kept = s.placeholder[a, p] == Placeholder.NONE
             s.placeholder[a, p] = ite(kept, Placeholder.NONE, Placeholder.GONE)
             s.mark[a, p] = Reason.NONE
+            s.asked[a, p] = False
             s.told[a, p] = False
             s.release[a, p] = Reason.NONE
             s.confirm[a, p] = Reason.NONE

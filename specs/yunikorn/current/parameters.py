@@ -51,6 +51,7 @@ class Scope:
     style: Style
     timers: Timers
     split_timeout: bool
+    async_asks: bool
     reordered: bool
     duplicates: int
     deletions: int

@@ -112,6 +112,7 @@ def recover(s: State, a: App, bound: Expr, lives: Expr, runs: Expr, reserves: Ex
             lives, ite(stays & kept, Placeholder.ALLOCATED, Placeholder.NONE), s.placeholder[a, p]
         )
         s.mark[a, p] = Reason.NONE
+        s.asked[a, p] = False
         s.told[a, p] = False
         s.release[a, p] = Reason.NONE
         s.confirm[a, p] = Reason.NONE

@@ -45,8 +45,15 @@ def declare_submission(m: Machine, s: State) -> None:
             s.shim[a] = Shim.ACCEPTED
 
 
+def runs_with_an_ask(s: State, a: App) -> None:
+    """An ask reaches the core: the first one makes an application Accepted, one that is completing runs again."""
+    state = s.core[a]
+    move(s, a, ite(among(state, Core.NEW, Core.COMPLETING), by_run(state), state))
+
+
 def declare_reservation(m: Machine, s: State) -> None:
     """Placeholders are created, asked for and bound; then it is the real pods' turn."""
+    scope = s.scope
 
     @m.action
     def try_reserve(a: App) -> None:
@@ -61,14 +68,31 @@ def declare_reservation(m: Machine, s: State) -> None:
         """While it reserves the shim submits placeholders only, all that it has; the first ask makes the application
         Accepted (Y12, Y13, Y30)."""
         require(s.shim[a] == Shim.RESERVING, any_(s.task[a, p] == Task.PENDING for p in Member), ~s.over(a))
-        for g in s.groups.each():
-            s.count[a, g] += count_(s.groups.within(g, p, s.task[a, p] == Task.PENDING) for p in Member)
+        if not scope.async_asks:
+            for g in s.groups.each():
+                s.count[a, g] += count_(s.groups.within(g, p, s.task[a, p] == Task.PENDING) for p in Member)
+            runs_with_an_ask(s, a)
         for p in Member:
             with when(s.task[a, p] == Task.PENDING):
-                s.placeholder[a, p] = Placeholder.PENDING
+                if scope.async_asks:
+                    s.asked[a, p] = True
+                else:
+                    s.placeholder[a, p] = Placeholder.PENDING
                 s.task[a, p] = Task.SCHEDULING
-        state = s.core[a]
-        move(s, a, ite(among(state, Core.NEW, Core.COMPLETING), by_run(state), state))
+
+    if scope.async_asks:
+
+        @m.action
+        def take_ask(a: App, p: Member) -> None:
+            """The ask of one placeholder reaches the core. A new or a completing application goes on with it; one that
+            is over takes no ask, so the task fails (Y12, Y13, Y21)."""
+            require(s.asked[a, p], ~s.removing())
+            s.asked[a, p] = False
+            s.placeholder[a, p] = ite(s.over(a), s.placeholder[a, p], Placeholder.PENDING)
+            s.count.add(a, p, ite(s.over(a), 0, 1))
+            rejected = s.over(a) & (s.task[a, p] == Task.SCHEDULING)
+            s.task[a, p] = ite(rejected, Task.FAILED, s.task[a, p])
+            runs_with_an_ask(s, a)
 
     @m.action
     def hear_allocation(a: App, p: Member) -> None:
@@ -101,8 +125,7 @@ def declare_reservation(m: Machine, s: State) -> None:
             require(all_(s.confirm[a, p] == Reason.NONE for p in Member))
         s.unsubmitted[a, g] -= 1
         s.real_asks[a, g] += 1
-        state = s.core[a]
-        move(s, a, ite(among(state, Core.NEW, Core.COMPLETING), by_run(state), state))
+        runs_with_an_ask(s, a)
 
 
 def declare_messages(m: Machine, s: State) -> None:

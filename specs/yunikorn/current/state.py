@@ -111,11 +111,12 @@ class State:
     """The variables, and the words that guards and properties are made of.
 
     ``placeholder`` and ``placed`` are the core's view of a placeholder and its node, ``mark`` the reason for which the
-    core wants it back. ``linked`` is the node of the real pod parked behind it. ``told`` (an allocation), ``release``
-    and ``confirm`` are messages on their way. Real pods are counted: ``unsubmitted`` in the shim, ``real_asks`` in the
-    core, ``reals`` allocated, ``ended``. ``due_node`` and ``due_queue`` are what a removal has taken from the
-    application, and not yet from the node and from the queue. The ``..._used`` are what nodes, queues and users count
-    as used; ``limited``: the limit of the user is known; ``wanted``: what the autoscaler was told last.
+    core wants it back. ``linked`` is the node of the real pod parked behind it. ``asked`` (for a placeholder), ``told``
+    (an allocation), ``release`` and ``confirm`` are messages on their way. Real pods are counted: ``unsubmitted`` in
+    the shim, ``real_asks`` in the core, ``reals`` allocated, ``ended``. ``due_node`` and ``due_queue`` are what a
+    removal has taken from the application, and not yet from the node and from the queue. The ``..._used`` are what
+    nodes, queues and users count as used; ``limited``: the limit of the user is known; ``wanted``: what the autoscaler
+    was told last.
     """
 
     def __init__(self, m: Machine, scope: Scope) -> None:
@@ -167,6 +168,7 @@ class State:
         self.unsubmitted = Grouped(m, self.groups, "unsubmitted", App, pods, s.reals)
         self.ended = m.variable("ended", App, all_pods, init=0)
         # messages
+        self.asked = m.variable("asked", (App, Member), bool, init=False)
         self.told = m.variable("told", (App, Member), bool, init=False)
         self.release = m.variable("release", (App, Member), Reason, init=Reason.NONE)
         self.confirm = m.variable("confirm", (App, Member), Reason, init=Reason.NONE)
@@ -284,6 +286,7 @@ class State:
             & all_(self.updates[a].is_empty() & (self.shim[a] != Shim.SUBMITTED) for a in App)
             & all_(
                 ~self.told[a, p]
+                & ~self.asked[a, p]
                 & (self.release[a, p] == Reason.NONE)
                 & (self.confirm[a, p] == Reason.NONE)
                 & (self.task[a, p] != Task.ALLOCATED)
