@@ -10,11 +10,12 @@ import inspect
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
 from model.language import Machine
+from specs.editions import ByEdition, default_edition
 
 
 class ParameterError(Exception):
@@ -23,11 +24,16 @@ class ParameterError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter: ``kinds`` are the types that its annotation allows, among int, bool, tuple and enum classes."""
+    """One parameter: ``kinds`` are the types that its annotation allows, among int, bool, tuple and enum classes.
+
+    ``by_edition`` has a default for each edition that has the parameter, where they differ; ``default`` is that of the
+    default edition, None if that one does not have it.
+    """
 
     name: str
     kinds: tuple[type, ...]
     default: Any
+    by_edition: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def kind(self) -> str:
@@ -54,6 +60,7 @@ def parameters_of(function: Callable[..., Machine]) -> list[Parameter]:
     except (NameError, TypeError, SyntaxError) as error:
         raise ParameterError(f"{function.__name__}: a parameter's annotation cannot be read: {error}") from None
     found: list[Parameter] = []
+    edition = default_edition(function)
     for p in inspect.signature(function).parameters.values():
         if p.default is p.empty:
             raise ParameterError(f"{function.__name__}: parameter {p.name} has no default")
@@ -64,8 +71,14 @@ def parameters_of(function: Callable[..., Machine]) -> list[Parameter]:
                 f"{function.__name__}: parameter {p.name} must be an int, a bool, an enum or a tuple of int, "
                 f"it is {getattr(hint, '__name__', hint)}"
             )
-        found.append(Parameter(p.name, kinds, p.default))
+        found.append(_parameter(p.name, kinds, p.default, edition))
     return found
+
+
+def _parameter(name: str, kinds: tuple[type, ...], default: Any, edition: str) -> Parameter:
+    if isinstance(default, ByEdition):
+        return Parameter(name, kinds, default.defaults.get(edition), default.defaults)
+    return Parameter(name, kinds, default)
 
 
 def parse_assignments(known: Sequence[Parameter], assignments: Sequence[str]) -> dict[str, Any]:

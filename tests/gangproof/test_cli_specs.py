@@ -78,7 +78,7 @@ def test_explain_what_is_out_of_reach_and_what_is_unknown(capsys: pytest.Capture
 
 def test_explain_as_text_fits_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["--property", "no_starving_gangs", "--action", "allocate_placeholder(app1, node1)"]
-    assert run(["explain", "yunikorn", "queues=two_leaves", *asked]) == 0
+    assert run(["explain", "yunikorn", "edition=seed", "queues=two_leaves", *asked]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert "is NOT enabled after step 6" in lines[0]
     assert "         5 <= 4 is false" in lines
@@ -157,7 +157,7 @@ def test_simulate_finds_a_violation(capsys: pytest.CaptureFixture[str], toy: str
 
 
 def test_simulate_as_text_fits_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["simulate", "yunikorn", "queues=two_leaves"]) == 1
+    assert run(["simulate", "yunikorn", "edition=seed", "queues=two_leaves"]) == 1
     text = capsys.readouterr().out
     assert max(map(len, text.splitlines())) <= 80
     assert "there may be a shorter one" in text
@@ -176,7 +176,7 @@ def test_the_property_that_is_asked_for_has_its_trace_in_json(capsys: pytest.Cap
 
 
 def test_explaining_at_a_property_whose_budget_ran_out_is_unknown(capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ["explain", "yunikorn", "queues=two_leaves", "--property", "no_starving_gangs"]
+    asked = ["explain", "yunikorn", "edition=seed", "queues=two_leaves", "--property", "no_starving_gangs"]
     asked += ["--action", "submit(app1)", "--max-states", "10"]
     assert run(asked) == 3
     assert capsys.readouterr().out.startswith("UNKNOWN: no_starving_gangs: state budget of 10 ran out")
