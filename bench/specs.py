@@ -27,14 +27,14 @@ SCOPES: Scopes = MappingProxyType(
     {
         "gang": ("apps=4 size=3 nodes=2 capacity=4 quota=7", "apps=5 size=3 nodes=2 capacity=4 quota=8"),
         "yunikorn": (
-            "edition=seed",
-            "edition=seed queues=two_leaves",
-            "edition=seed policy=fair reject_fair=false",
-            "edition=seed apps=3 size=2",
-            "timers=free",
-            "preemptions=1 node_removals=1 restarts=1 repaired=true style=hard",
-            "node_removals=1",
-            "apps=2",
+            "queues=two_leaves",
+            "policy=fair reject_fair=false",
+            "apps=3 size=2",
+            "edition=current",
+            "edition=current timers=free",
+            "edition=current preemptions=1 node_removals=1 restarts=1 repaired=true style=hard",
+            "edition=current node_removals=1",
+            "edition=current apps=2",
         ),
         "autoscaled_gang": ("policy=fair", "vanish=true"),
         "kubernetes": ("edition=seed", "pods=2 nodes=2 misfits=0 cycle=pod_by_pod"),
@@ -64,7 +64,10 @@ SCOPES: Scopes = MappingProxyType(
 LARGE: Scopes = MappingProxyType(
     {
         "gang": ("apps=5 size=2 nodes=3 capacity=4 quota=8",),
-        "yunikorn": ("edition=seed apps=3 capacity=4 quota=7", "apps=2 preemptions=1 repaired=true style=hard"),
+        "yunikorn": (
+            "apps=3 capacity=4 quota=7",
+            "edition=current apps=2 preemptions=1 repaired=true style=hard",
+        ),
         "kubernetes": ("groups=3 misfits=0 failures=0",),
         "kueue": (
             "nominal=3,3,2 weight=2,1,1 queue=0,1,2,0,1,2,0,1,2,0,1,2 size=3,3,2,2,4,3,1,2,3,4,1,2 "

@@ -16,7 +16,7 @@ from specs.yunikorn.seed.parameters import Gate, Policy
 
 
 def yunikorn(
-    edition: Edition = Edition.CURRENT,
+    edition: Edition = Edition.SEED,
     apps: int = by_edition(seed=2, current=1),
     size: int | tuple[int, ...] = by_edition(seed=3, current=2),
     nodes: int = 2,

@@ -64,14 +64,14 @@ def test_a_spec_without_editions() -> None:
     ("assignments", "message"),
     [
         (
-            ["edition=seed", "style=hard"],
+            ["style=hard"],
             "yunikorn: style is for edition=current; edition=seed has policy, reject_fair, gate instead",
         ),
         (
-            ["policy=fair"],
+            ["edition=current", "policy=fair"],
             "yunikorn: policy is for edition=seed; edition=current has groups, reals, ",
         ),
-        (["size=2,2"], "yunikorn: size is an integer from 1 to 6, found (2, 2)"),
+        (["edition=current", "size=2,2"], "yunikorn: size is an integer from 1 to 6, found (2, 2)"),
         (["edition=old"], "yunikorn: edition: expected seed|current, found 'old'"),
     ],
 )
@@ -100,16 +100,16 @@ def test_both_editions_of_yunikorn_are_those_of_their_folders() -> None:
 def test_the_list_tells_the_defaults_of_each_edition(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["list"]) == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert "edition=current (seed|current), apps=2 in seed, 1 in current (int)" in told
+    assert "edition=seed (seed|current), apps=2 in seed, 1 in current (int)" in told
     assert "policy=fifo in seed (fifo|stateaware|fair)" in told
     entry = next(e for e in catalogue() if e.name == "yunikorn")
     assert {"replace", "replace_on_same_node"} <= set(entry.actions)
     assert {"no_partial_gang_runs", "running_application_has_its_gang"} <= set(entry.properties)
     (policy,) = [p for p in entry.to_json()["parameters"] if p["name"] == "policy"]
-    assert (policy["default"], policy["by_edition"]) == (None, {"seed": "fifo"})
+    assert (policy["default"], policy["by_edition"]) == ("fifo", {"seed": "fifo"})
 
 
 def test_a_value_may_be_a_python_value() -> None:
-    assert build_spec("yunikorn", {"style": Style.HARD}).parameters["style"] == "hard"
-    assert "policy" not in build_spec("yunikorn", {}).parameters
+    assert build_spec("yunikorn", {"edition": Edition.CURRENT, "style": Style.HARD}).parameters["style"] == "hard"
+    assert "style" not in build_spec("yunikorn", {}).parameters
     assert find_function("yunikorn") is yunikorn

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
 
 import pytest
 
@@ -18,17 +17,6 @@ from specs.registry import SHIPPED, mutants
 
 # A tracer would take more time here than the tests do; what they run is run by others too.
 pytestmark = pytest.mark.no_cover
-
-ALIKE = {
-    "yunikorn": "no_order, two_new_applications and two_gangs_reserve drop the same guard",
-}
-"""Specs of which two mutants are still one machine."""
-
-WHOLE_EDITIONS = {
-    "yunikorn_current": "times_out_real_asks takes all repairs away",
-    "volcano": "failed_bind_undone_alone is the whole current edition",
-}
-"""Specs that have a mutant which is an edition, or lacks every repair, where one fault is to be told."""
 
 
 def _written(action: Action) -> str:
@@ -77,15 +65,7 @@ def alike(some: Mapping[str, Told]) -> list[list[str]]:
     return [names for names in found.values() if len(names) > 1]
 
 
-def _expected_to_fail(known: dict[str, str]) -> list[Any]:
-    """All specs; those that are ``known`` to fail are marked."""
-    return [
-        pytest.param(spec, marks=pytest.mark.xfail(strict=True, reason=known[spec])) if spec in known else spec
-        for spec in SHIPPED
-    ]
-
-
-@pytest.mark.parametrize("spec", _expected_to_fail(ALIKE))
+@pytest.mark.parametrize("spec", SHIPPED)
 def test_no_two_mutants_are_the_same_machine(spec: str) -> None:
     assert alike(machines(spec)) == []
 
@@ -97,7 +77,7 @@ def test_no_mutant_is_the_spec_itself(spec: str) -> None:
     assert [m.name for m in mutants(spec) if machines(spec)[m.name] == unchanged[repr(dict(m.parameters))]] == []
 
 
-@pytest.mark.parametrize("spec", _expected_to_fail(WHOLE_EDITIONS))
+@pytest.mark.parametrize("spec", SHIPPED)
 def test_no_mutant_is_an_edition_or_lacks_every_repair(spec: str) -> None:
     assert [m.name for m in mutants(spec) if {"edition", "repaired"} & m.changed.keys()] == []
 

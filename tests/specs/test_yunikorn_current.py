@@ -29,6 +29,7 @@ pytestmark = pytest.mark.no_cover
 HERE = Path(specs.yunikorn.current.__file__).parent
 README = (HERE / "README.md").read_text(encoding="utf-8")
 ROWS = rows(README)
+CURRENT = "edition=current"
 FINDING = re.compile(
     r"^Shown by `gangproof check yunikorn edition=current (.+) --property (\w+)`: `\w+` is violated after (\d+)"
 )
@@ -37,7 +38,7 @@ FINDINGS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((HERE
 
 @cache
 def checked(parameters: str) -> Verdict:
-    return explore(load("yunikorn", parameters))
+    return explore(load("yunikorn", parameters, CURRENT))
 
 
 # ---- what it shows
@@ -67,7 +68,7 @@ def test_everything_that_is_not_repaired_is_a_finding() -> None:
 
 
 def test_the_golden_interpreter_agrees_on_task_groups() -> None:
-    machine = load("yunikorn", "groups=2 timers=off repaired=true")
+    machine = load("yunikorn", "groups=2 timers=off repaired=true", CURRENT)
     slow, fast = assert_same_counts(machine)
     assert slow.violated == {}
     assert fast.outcome is Outcome.HOLDS
@@ -75,7 +76,7 @@ def test_the_golden_interpreter_agrees_on_task_groups() -> None:
 
 def test_a_real_pod_replaces_a_placeholder_of_its_group() -> None:
     """Of three placeholders the second is alone in its group, so a real pod of that group goes nowhere else."""
-    machine = load("yunikorn", "size=3 groups=2 timers=off repaired=true")
+    machine = load("yunikorn", "size=3 groups=2 timers=off repaired=true", CURRENT)
     verdict = explore(machine)
     assert verdict.outcome is Outcome.HOLDS
     s = Semantics(machine)
@@ -141,7 +142,7 @@ def shown() -> dict[str, dict[Pair, set[str]]]:
     """For each state machine the transitions that some scope shows, and the actions that make them."""
     found: dict[str, dict[Pair, set[str]]] = {name: defaultdict(set) for name in CELLS}
     for scope in SCOPES:
-        machine = load("yunikorn", scope)
+        machine = load("yunikorn", scope, CURRENT)
         graphs = merged_graphs(machine, [[read_query(machine, c)] for c in CELLS.values()])
         for name, graph in zip(CELLS, graphs, strict=True):
             for edge in graph.edges:
@@ -219,4 +220,4 @@ def test_a_report_is_in_the_museum_or_left_out_for_a_reason() -> None:
 )
 def test_a_bad_parameter_is_told(assignments: list[str], message: str) -> None:
     with pytest.raises(SpecLoadError, match=re.escape(message)):
-        load_spec("yunikorn", assignments)
+        load_spec("yunikorn", [CURRENT, *assignments])

@@ -178,19 +178,6 @@ _ORDER_AND_PROGRESS = (
         without_guard("allocate_placeholder", "=>"),
     ),
     _mutant(
-        "two_new_applications",
-        "Y7: a StateAware queue starts an application while another is still Accepted",
-        "order_is_kept",
-        without_guard("allocate_placeholder", "=>"),
-        parameters={"policy": Policy.STATEAWARE},
-    ),
-    _mutant(
-        "two_gangs_reserve",
-        "Y7: two applications of a FIFO queue reserve at a time, each may hold part of its gang",
-        "no_starving_gangs",
-        without_guard("allocate_placeholder", "=>"),
-    ),
-    _mutant(
         "no_gate_under_a_parent",
         "Y8, Y11: two leaves under one quota start to reserve without looking at what fits",
         "no_starving_gangs",
