@@ -59,19 +59,28 @@ def _figures(readme: Path) -> str:
     return above.read_text(encoding="utf-8") if not rows(text) and above.exists() else text
 
 
-def written(spec: str, readme: Path, names: Iterable[str]) -> str:
-    """The tables, with the comments around them."""
-    actions: dict[str, str] = {}
-    properties: dict[str, tuple[str, str]] = {}
+Docs = dict[str, tuple[str, str]]
+"""Of each action or property its kind, empty for an action, and its docstring."""
+
+
+def documented(spec: str, readme: Path, names: Iterable[str]) -> tuple[Docs, Docs]:
+    """The actions and the properties."""
+    actions: Docs = {}
+    properties: Docs = {}
     for machine in machines(spec, readme, names):
         for action in machine.actions:
-            actions.setdefault(action.name, _first(action.doc))
+            actions.setdefault(action.name, ("", action.doc))
         for p in machine.properties:
-            properties.setdefault(p.name, (p.kind.value, _first(p.doc)))
+            properties.setdefault(p.name, (p.kind.value, p.doc))
+    return actions, properties
+
+
+def written(readme: Path, actions: Docs, properties: Docs) -> str:
+    """The tables, with the comments around them."""
     lines = ["## Actions", "", "| action | what happens |", "|---|---|"]
-    lines += [f"| `{name}` | {doc} |" for name, doc in actions.items()]
+    lines += [f"| `{name}` | {_first(doc)} |" for name, (_, doc) in actions.items()]
     lines += ["", "## Properties", "", "| property | kind | what must hold |", "|---|---|---|"]
-    lines += [f"| `{name}` | {kind} | {doc} |" for name, (kind, doc) in properties.items()]
+    lines += [f"| `{name}` | {kind} | {_first(doc)} |" for name, (kind, doc) in properties.items()]
     pages = sorted(readme.parent.glob("*.life_cycle.md")) or sorted(readme.parent.parent.glob("*.life_cycle.md"))
     links = ", ".join(f"[{page.name}]({_link(readme, page)})" for page in pages)
     lines += ["", f"Pictures and tables of the life cycles: {links}."]
@@ -92,5 +101,5 @@ if __name__ == "__main__":
         for file, those in () if each in BY_HAND else readmes(each):
             text = file.read_text(encoding="utf-8")
             assert SECTION.search(text), f"{file} has no place for its tables"
-            table = written(each, file, those)
+            table = written(file, *documented(each, file, those))
             file.write_text(SECTION.sub(lambda _, table=table: table, text), encoding="utf-8")

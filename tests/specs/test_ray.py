@@ -153,6 +153,9 @@ def test_a_bad_parameter_is_told(assignments: list[str], message: str) -> None:
         load_spec("ray", assignments)
 
 
-def test_the_page_of_life_cycles_shows_every_state() -> None:
-    page = (Path(specs.ray.__file__).parent / "ray.life_cycle.md").read_text(encoding="utf-8")
-    assert {status for status in Status if f"status[instance1] = {status.name}" not in page} == set()
+@pytest.mark.parametrize("edition", Edition)
+def test_the_page_of_life_cycles_shows_every_state(edition: Edition) -> None:
+    page = (Path(specs.ray.__file__).parent / f"ray.{edition.value}.life_cycle.md").read_text(encoding="utf-8")
+    missing = {status for status in Status if f"status[instance1] = {status.name}" not in page}
+    # 2.48 knows no instance on which Ray does not start in time.
+    assert missing == ({Status.ALLOCATION_TIMEOUT} if edition is Edition.SEED else set())

@@ -49,7 +49,16 @@ def test_the_table_is_read() -> None:
     assert ROWS["(default)"]["answer"] == "holds"
 
 
-@pytest.mark.parametrize("parameters", a_third(ROWS))
+LARGE = [parameters for parameters, row in ROWS.items() if int(row["states"].replace(",", "")) > 200_000]
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        *a_third(parameters for parameters in ROWS if parameters not in LARGE),
+        *(pytest.param(parameters, marks=pytest.mark.slow) for parameters in LARGE),
+    ],
+)
 def test_the_table_tells_what_is_found(parameters: str) -> None:
     verdict = checked(parameters)
     assert found(verdict) == told(ROWS[parameters])
