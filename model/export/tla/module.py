@@ -1,0 +1,275 @@
+"""A machine as a module of TLA+ and the configuration with which TLC checks it."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from model.export.tla.claims import Claims
+from model.export.tla.derived import Derived, expressions
+from model.export.tla.expressions import MOST, WIDTH, Writer, hanging, indented
+from model.export.tla.names import Names, Naming, integer, is_identifier, quoted
+from model.export.tla.updates import Updates
+from model.language import Action, Const, Machine, SpecError, Table, VariableBase
+from model.language.walking import operands, walk
+
+
+@dataclass(frozen=True)
+class Module:
+    """``text`` belongs into ``name``.tla, which TLC demands, and ``configuration`` into ``name``.cfg.
+
+    ``left_out``: properties of which TLA+ cannot speak, each with the reason.
+    """
+
+    name: str
+    text: str
+    configuration: str
+    left_out: tuple[tuple[str, str], ...]
+
+
+def tla(machine: Machine) -> Module:
+    """``machine`` in TLA+. SpecError for numbers that TLC has no room for."""
+    return _Module(machine.finish()).module()
+
+
+class _Module:
+    def __init__(self, machine: Machine) -> None:
+        _check_numbers(machine)
+        self.machine = machine
+        self.naming = Naming(machine)
+        self.derived = Derived(machine, self.naming)
+        self.writer = Writer(self.naming, self.derived)
+        fresh = self.naming.fresh
+        self.vars, self.init, self.next, self.spec = (fresh(n) for n in ("vars", "Init", "Next", "Spec"))
+        self.calls: dict[int, tuple[str, list[str]]] = {}
+        self.faulty = fresh("written_twice")
+        self.variables = [self.naming.of(v) for v in machine.variables]
+
+    def module(self) -> Module:
+        """The whole."""
+        clashes = {id(a): Updates(self.writer, a, self._names(a)).clashes() for a in self.machine.actions}
+        self.tells_faults = any(clashes.values())
+        actions = [line for a in self.machine.actions for line in ("", *self.action(a, clashes[id(a)]))]
+        claims = Claims(self.machine, self.writer, self.vars, self.next, self.calls)
+        said = list(claims.lines(self.faulty if self.tells_faults else None))
+        definitions = list(self.definitions())
+        beginning = [*claims.initial(), *self.initially()]
+        head = [
+            f"{'-' * 20} MODULE {self.naming.module} {'-' * 20}",
+            *_comment(self.about()),
+            "EXTENDS Integers, FiniteSets",
+            "",
+            *self.declarations(),
+            *self.helpers(),
+        ]
+        lines = [*head, *definitions, *beginning, *actions, "", *self.steps(), *said, "=" * 60]
+        text = "\n".join(line.rstrip() for line in lines) + "\n"
+        return Module(self.naming.module, text, claims.configuration(self.spec, self.sets()), tuple(claims.left_out))
+
+    def about(self) -> str:
+        """What the module is, in a sentence or two."""
+        given = " ".join(f"{k}={v}" for k, v in self.machine.parameters.items())
+        doc = f" {self.machine.doc.strip()}" if self.machine.doc else ""
+        return f"The spec {self.machine.name}{f' with {given}' if given else ''}, written by gangproof.{doc}"
+
+    # ---- declarations
+
+    def sets(self) -> list[tuple[str, str]]:
+        """Each sort and the set of its elements."""
+        return [
+            (self.naming.sorts[id(s)], f"{{{', '.join(map(quoted, d.names))}}}") for s, d in self.machine.sorts.items()
+        ]
+
+    def declarations(self) -> Iterator[str]:
+        """Sorts, enums, tables, variables."""
+        if self.machine.sorts:
+            yield from (*_wrapped("CONSTANTS ", [self.naming.sorts[id(s)] for s in self.machine.sorts], ""), "")
+        for cls, name in ((e, self.naming.enums[id(e)]) for e in self._enums()):
+            yield from _wrapped(f"{name} == {{", [quoted(member.name) for member in cls], "}")
+        for sort, name in self.writer.positions.items():
+            places = [str(i) for i in range(1, self.machine.sorts[sort].size + 1)]  # type: ignore[index]
+            yield f"{name} == {self._by_element([sort], places)}"
+        for table in self.machine.tables:
+            yield from self.table(table)
+        variables = [*self.variables, *([self.faulty] if self.tells_faults else [])]
+        yield from ("", *_wrapped("VARIABLES ", variables, ""), *_wrapped(f"{self.vars} == <<", variables, ">>"), "")
+
+    def _enums(self) -> list[type]:
+        from model.export.tla.names import enums_of
+
+        return list(enums_of(self.machine))
+
+    def table(self, table: Table) -> Iterator[str]:  # type: ignore[type-arg]
+        """A table of constants."""
+        values = [integer(v) for _, v in sorted(table.values.items())]
+        yield f"{self.naming.of(table)} == {self._by_element(list(table.sorts), values)}"
+
+    def _by_element(self, sorts: Sequence[type], values: list[str]) -> str:
+        """A function from elements of ``sorts`` to ``values``, in the order of their positions."""
+        names = [self.machine.sorts[s].names for s in sorts]  # type: ignore[index]
+        symbols: dict[int, str] = {}
+        for number, sort in enumerate(sorts):
+            symbols[-1 - number] = self.naming.local(sort.__name__.lower(), symbols)
+        indices = list(symbols.values())
+        bounds = ", ".join(f"{i} \\in {self.naming.sorts[id(s)]}" for i, s in zip(indices, sorts, strict=True))
+        if len(set(values)) == 1:
+            return f"[{bounds} |-> {values[0]}]"
+        if len(sorts) == 1 and all(map(is_identifier, names[0])):
+            return f"[{', '.join(f'{n} |-> {v}' for n, v in zip(names[0], values, strict=True))}]"
+        return f"[{bounds} |-> {_cases(indices, names, values)}]"
+
+    def helpers(self) -> Iterator[str]:
+        """The operators that sums and extremes need."""
+        sum_, over = self.writer.helpers["Sum"], self.writer.helpers["SumOver"]
+        f, whole, x, y = (self.naming.local(n, {}) for n in ("f", "S", "x", "y"))
+        if "Sum" in self.writer.needed:
+            yield from (
+                "\\* The sum of the values of a function.",
+                f"RECURSIVE {over}(_, _)",
+                f"{over}({f}, {whole}) == IF {whole} = {{}} THEN 0",
+                f"  ELSE LET {x} == CHOOSE {x} \\in {whole} : TRUE IN {f}[{x}] + {over}({f}, {whole} \\ {{{x}}})",
+                f"{sum_}({f}) == {over}({f}, DOMAIN {f})",
+            )
+        for kind, sign in (("Min", "<="), ("Max", ">=")):
+            if kind in self.writer.needed:
+                least = f"CHOOSE {x} \\in {whole} : \\A {y} \\in {whole} : {x} {sign} {y}"
+                yield f"{self.writer.helpers[kind]}({whole}) == {least}"
+
+    def definitions(self) -> Iterator[str]:
+        """What the spec computes in several places."""
+        for each in self.derived.definitions:
+            names = self.naming.bind(each.parameters, {})
+            head = f"{self.writer.call(each.name, [names[s.uid] for s in each.parameters])} =="
+            yield from ("", *_joined(head, self.writer.block(each.body, names, definition=True), WIDTH))
+
+    # ---- behaviour
+
+    def initially(self) -> Iterator[str]:
+        """``Init``."""
+        yield from ("", f"{self.init} ==")
+        parts = [self._start(v) for v in self.machine.variables]
+        if self.tells_faults:
+            parts.append(f"{self.faulty} = FALSE")
+        parts += [self.naming.properties[id(c)] for c in self.machine.initial_constraints]
+        yield from (f"  /\\ {part}" for part in parts)
+
+    def _start(self, variable: VariableBase) -> str:
+        """The values that ``variable`` may start with."""
+        name, domain = self.naming.of(variable), variable.domain
+        choices = [
+            [self.naming.value(domain, raw) for raw in dict.fromkeys(Const(v).raw for v in one_of.values)]
+            for _, one_of in self.machine.initial_choices(variable)
+        ]
+        sets = [f"{{{', '.join(c)}}}" for c in choices]
+        if not variable.sorts:
+            return f"{name} = {choices[0][0]}" if len(choices[0]) == 1 else f"{name} \\in {sets[0]}"
+        if all(len(c) == 1 for c in choices):
+            return f"{name} = {self._by_element(variable.sorts, [c[0] for c in choices])}"
+        product = self.writer.product(variable.sorts)
+        if len(set(sets)) == 1:
+            return f"{name} \\in [{product} -> {sets[0]}]"
+        every = list(dict.fromkeys(v for c in choices for v in c))
+        each = self._by_element(variable.sorts, sets)
+        inside, allowed = self.naming.local("f", {}), self.naming.local("i", {})
+        return (
+            f"{name} \\in {{{inside} \\in [{product} -> {{{', '.join(every)}}}] : "
+            f"\\A {allowed} \\in {product} : {inside}[{allowed}] \\in ({each})[{allowed}]}}"
+        )
+
+    def _names(self, action: Action) -> Names:
+        return self.naming.bind(action.symbols, {})
+
+    def action(self, action: Action, clashes: list[str]) -> list[str]:
+        """The operator of an action: guards in the spec's order, then the writes."""
+        names = self._names(action)
+        name, parameters = self.naming.actions[id(action)], [names[p.uid] for p in action.parameters]
+        self.calls[id(action)] = (name, parameters)
+        updates = Updates(self.writer, action, names)
+        room = WIDTH - 7
+        parts = [
+            self.writer.block(each, names, room) for g in action.guards for each in operands(g.condition, "&")
+        ]
+        parts += [updates.lines(v) for v in updates.variables]
+        written = {id(v) for v in updates.variables}
+        rest = [self.naming.of(v) for v in self.machine.variables if id(v) not in written]
+        if clashes:
+            parts.append(_clash_lines(self.faulty, clashes))
+        elif self.tells_faults:
+            rest.append(self.faulty)
+        if rest:
+            parts.append(_wrapped("UNCHANGED <<", rest, ">>", room))
+        body = [line for part in parts for line in hanging("/\\ ", part)]
+        if action.choices:
+            body = [f"\\E {self.writer.bounds(action.choices, names)} :", *indented(body)]
+        return [*_comment(action.doc), f"{self.writer.call(name, parameters)} ==", *indented(body)]
+
+    def steps(self) -> Iterator[str]:
+        """``Next`` and ``Spec``."""
+        yield f"{self.next} =="
+        for action in self.machine.actions:
+            name, parameters = self.calls[id(action)]
+            call = self.writer.call(name, parameters)
+            bounds = self.writer.bounds(action.parameters, self._names(action))
+            yield f"  \\/ \\E {bounds} : {call}" if parameters else f"  \\/ {call}"
+        yield from ("", f"{self.spec} == {self.init} /\\ [][{self.next}]_{self.vars}")
+
+
+def _clash_lines(name: str, clashes: list[str]) -> list[str]:
+    if len(clashes) == 1:
+        return [f"{name}' = ({clashes[0]})"]
+    lines = [line for c in clashes for line in hanging("\\/ ", [c])]
+    lines = hanging(f"{name}' = (", lines)
+    return [*lines[:-1], lines[-1] + ")"]
+
+
+def _check_numbers(machine: Machine) -> None:
+    """SpecError for a number that TLC cannot hold."""
+    for variable in machine.variables:
+        if isinstance(variable.domain, range) and not -MOST <= variable.domain.start < variable.domain.stop <= MOST:
+            raise SpecError(f"{variable.name}: TLC has integers of 32 bits, the range leaves them", variable.at)
+    for table in machine.tables:
+        if any(abs(v) > MOST for v in table.values.values()):
+            raise SpecError(f"{table.name}: TLC has integers of 32 bits, a value leaves them", None)
+    for expr in expressions(machine):
+        for part in walk(expr):
+            if isinstance(part, Const) and abs(part.raw) > MOST:
+                raise SpecError(f"TLC has integers of 32 bits, {part.raw} leaves them", part.at)
+
+
+def _cases(indices: Sequence[str], names: Sequence[Sequence[str]], values: Sequence[str]) -> str:
+    """``CASE a = "app1" -> 1 [] OTHER -> 2``."""
+    rows: list[tuple[str, str]] = []
+    positions: list[tuple[str, ...]] = [()]
+    for each in names:
+        positions = [(*p, n) for p in positions for n in each]
+    for position, value in zip(positions, values, strict=True):
+        condition = " /\\ ".join(f"{i} = {quoted(n)}" for i, n in zip(indices, position, strict=True))
+        rows.append((condition, value))
+    return "CASE " + " [] ".join(f"{c} -> {v}" for c, v in rows)
+
+
+def _comment(text: str) -> list[str]:
+    """``text`` as a comment, paragraph by paragraph."""
+    return [
+        f"\\* {line}".rstrip()
+        for paragraph in text.splitlines()
+        for line in textwrap.wrap(paragraph, WIDTH - 3, break_long_words=False) or [""]
+    ]
+
+
+def _wrapped(opening: str, items: Sequence[str], closing: str, room: int = WIDTH) -> list[str]:
+    """The items between two brackets, on as many lines as they need."""
+    lines = textwrap.wrap(", ".join(items), room - len(opening), break_long_words=False, break_on_hyphens=False)
+    lines = hanging(opening, lines or [""])
+    return [*lines[:-1], lines[-1] + closing]
+
+
+def _joined(head: str, lines: list[str], room: int) -> list[str]:
+    """``head`` and a body of one line beside it, or under it."""
+    if len(lines) == 1 and len(head) + len(lines[0]) + 1 <= room:
+        return [f"{head} {lines[0]}"]
+    return [head, *indented(lines)]
+
+
+__all__ = ["Module", "tla"]
