@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
-from model.export.tla.expressions import WIDTH, Writer, indented
+from model.export.tla.expressions import WIDTH, Writer, comment, indented
 from model.language import Fairness, Machine, Property, PropertyKind
 from model.language.properties import BUILT_IN
 
@@ -56,8 +55,8 @@ class Claims:
                     yield f"{never} == ~{self.name(p)}"
                 case PropertyKind.POSSIBLE:
                     self.left_out.append((p.name, _NO_POSSIBLE))
-                    doc = f"{p.doc}\nNot checked: {_NO_POSSIBLE}. It is claimed of every reachable state that one\n"
-                    yield from ("", *self._definition(f"{doc}with this is reachable from it.", self.name(p), self._block(p)))
+                    doc = f"{p.doc}\n\nNot checked: {_NO_POSSIBLE}. Claimed is that from every reachable state one such is."
+                    yield from ("", *self._definition(doc, self.name(p), self._block(p)))
                 case _:
                     self.temporal.append(self.name(p))
                     yield from ("", *self.liveness(p))
@@ -126,14 +125,9 @@ class Claims:
         return self.writer.block(p.condition, {}, WIDTH - 2)
 
     def _definition(self, doc: str, name: str, lines: list[str]) -> list[str]:
-        comment = [
-            f"\\* {line}".rstrip()
-            for text in doc.splitlines()
-            for line in textwrap.wrap(text, WIDTH - 3, break_long_words=False) or [""]
-        ]
         if len(lines) == 1 and len(name) + 4 + len(lines[0]) <= WIDTH:
-            return [*comment, f"{name} == {lines[0]}"]
-        return [*comment, f"{name} ==", *indented(lines)]
+            return [*comment(doc), f"{name} == {lines[0]}"]
+        return [*comment(doc), f"{name} ==", *indented(lines)]
 
     def configuration(self, spec: str, sets: Sequence[tuple[str, str]]) -> str:
         """The text of the .cfg: what TLC is to check."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
+
+from model.export.after import without_after
 from model.export.tla.derived import Derived, same
 from model.export.tla.names import Names, Naming, integer, quoted, sort_of
 from model.language import After, Const, Expr, Ite, Lookup, Op, Quantified, Read, Symbol
 from model.language.types import INT, EnumType
-from model.language.walking import children, operands
+from model.language.walking import operands
 
 WIDTH = 100
 MOST = 2**31 - 1
@@ -32,7 +35,7 @@ class Writer:
     def __init__(self, naming: Naming, derived: Derived) -> None:
         self.naming = naming
         self.derived = derived
-        self.helpers = {name: naming.fresh(name) for name in ("Sum", "SumOver", "Min", "Max")}
+        self.helpers = {name: naming.fresh(name) for name in ("Sum", "Min", "Max")}
         self.positions: dict[type, str] = {}
         self.needed: set[str] = set()
 
@@ -65,6 +68,8 @@ class Writer:
                 return "IF {} THEN {} ELSE {}".format(*parts), _OPEN
             case Quantified():
                 return self._quantified(expr, names)
+            case Op(op="~", args=(Op(op="~", args=(arg,)),)):
+                return self._flat(arg, names, False)
             case Op(op="~", args=(arg,)):
                 return f"~{self.flat(arg, names, _ATOM)}", _LEVELS["~"]
             case Op():
@@ -202,27 +207,6 @@ class Writer:
         return f"{name}[{', '.join(indices)}]" if indices else name
 
 
-def without_after(expr: Expr) -> Expr:
-    """``expr``, which is read in the state after: it is the same with ``after`` inside, and primes do not nest."""
-    if not any(isinstance(part, After) for part in _all(expr)):
-        return expr
-    match expr:
-        case After(body=body):
-            return without_after(body)
-        case Op(op=op, args=args):
-            return Op(op, expr.type, *map(without_after, args))
-        case Ite(condition=c, then=t, otherwise=e):
-            return Ite(*map(without_after, (c, t, e)))
-        case Quantified(kind=kind, symbols=symbols, body=body):
-            return Quantified(kind, symbols, without_after(body))
-        case _:
-            return expr
-
-
-def _all(expr: Expr) -> list[Expr]:
-    return [expr, *(below for child in children(expr) for below in _all(child))]
-
-
 def _options(expr: Op) -> tuple[Expr, list[Expr]] | None:
     """``x == A | x == B`` as ``x`` and the values."""
     if expr.op != "|":
@@ -238,6 +222,16 @@ def _orders(expr: Op) -> bool:
     return any(isinstance(a, Symbol) and sort_of(a) is not None for a in expr.args)
 
 
+def comment(text: str) -> list[str]:
+    """``text`` as a comment, paragraph by paragraph."""
+    paragraphs = [" ".join(p.split()) for p in text.split("\n\n")] if text else []
+    return [
+        f"\\* {line}".rstrip()
+        for paragraph in paragraphs
+        for line in textwrap.wrap(paragraph, WIDTH - 3, break_long_words=False) or [""]
+    ]
+
+
 def indented(lines: list[str]) -> list[str]:
     """``lines``, two columns further right."""
     return ["  " + line for line in lines]
@@ -248,4 +242,4 @@ def hanging(prefix: str, lines: list[str]) -> list[str]:
     return [(prefix if i == 0 else " " * len(prefix)) + line for i, line in enumerate(lines)]
 
 
-__all__ = ["MOST", "WIDTH", "Writer", "hanging", "indented", "without_after"]
+__all__ = ["MOST", "WIDTH", "Writer", "comment", "hanging", "indented"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from model.export.tla.claims import Claims
 from model.export.tla.derived import Derived, expressions
-from model.export.tla.expressions import MOST, WIDTH, Writer, hanging, indented
+from model.export.tla.expressions import MOST, WIDTH, Writer, comment, hanging, indented
 from model.export.tla.names import Names, Naming, integer, is_identifier, quoted
 from model.export.tla.updates import Updates
 from model.language import Action, Const, Machine, SpecError, Table, VariableBase
@@ -57,7 +57,7 @@ class _Module:
         beginning = [*claims.initial(), *self.initially()]
         head = [
             f"{'-' * 20} MODULE {self.naming.module} {'-' * 20}",
-            *_comment(self.about()),
+            *comment(self.about()),
             "EXTENDS Integers, FiniteSets",
             "",
             *self.declarations(),
@@ -121,15 +121,16 @@ class _Module:
 
     def helpers(self) -> Iterator[str]:
         """The operators that sums and extremes need."""
-        sum_, over = self.writer.helpers["Sum"], self.writer.helpers["SumOver"]
-        f, whole, x, y = (self.naming.local(n, {}) for n in ("f", "S", "x", "y"))
+        f, whole, over, x, y = (self.naming.local(n, {}) for n in ("f", "S", "over", "x", "y"))
         if "Sum" in self.writer.needed:
+            # A recursive function, whose arguments TLC evaluates once; those of an operator it may evaluate at each use.
             yield from (
                 "\\* The sum of the values of a function.",
-                f"RECURSIVE {over}(_, _)",
-                f"{over}({f}, {whole}) == IF {whole} = {{}} THEN 0",
-                f"  ELSE LET {x} == CHOOSE {x} \\in {whole} : TRUE IN {f}[{x}] + {over}({f}, {whole} \\ {{{x}}})",
-                f"{sum_}({f}) == {over}({f}, DOMAIN {f})",
+                f"{self.writer.helpers['Sum']}({f}) ==",
+                f"  LET {over}[{whole} \\in SUBSET DOMAIN {f}] ==",
+                f"        IF {whole} = {{}} THEN 0",
+                f"        ELSE LET {x} == CHOOSE {x} \\in {whole} : TRUE IN {f}[{x}] + {over}[{whole} \\ {{{x}}}]",
+                f"  IN {over}[DOMAIN {f}]",
             )
         for kind, sign in (("Min", "<="), ("Max", ">=")):
             if kind in self.writer.needed:
@@ -202,7 +203,7 @@ class _Module:
         body = [line for part in parts for line in hanging("/\\ ", part)]
         if action.choices:
             body = [f"\\E {self.writer.bounds(action.choices, names)} :", *indented(body)]
-        return [*_comment(action.doc), f"{self.writer.call(name, parameters)} ==", *indented(body)]
+        return [*comment(action.doc), f"{self.writer.call(name, parameters)} ==", *indented(body)]
 
     def steps(self) -> Iterator[str]:
         """``Next`` and ``Spec``."""
@@ -247,15 +248,6 @@ def _cases(indices: Sequence[str], names: Sequence[Sequence[str]], values: Seque
         condition = " /\\ ".join(f"{i} = {quoted(n)}" for i, n in zip(indices, position, strict=True))
         rows.append((condition, value))
     return "CASE " + " [] ".join(f"{c} -> {v}" for c, v in rows)
-
-
-def _comment(text: str) -> list[str]:
-    """``text`` as a comment, paragraph by paragraph."""
-    return [
-        f"\\* {line}".rstrip()
-        for paragraph in text.splitlines()
-        for line in textwrap.wrap(paragraph, WIDTH - 3, break_long_words=False) or [""]
-    ]
 
 
 def _wrapped(opening: str, items: Sequence[str], closing: str, room: int = WIDTH) -> list[str]:
