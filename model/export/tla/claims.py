@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from model.export.tla.expressions import WIDTH, Writer, comment, indented
@@ -9,6 +10,8 @@ from model.language import Fairness, Machine, Property, PropertyKind
 from model.language.properties import BUILT_IN
 
 _DEADLOCK, _RANGE, _WRITE = BUILT_IN
+_MOST_STRONG = 6
+"""TLC looks at two cases for each strong fairness: with more than these it would not come to an end."""
 _NO_POSSIBLE = "TLA+ cannot say that a state stays reachable"
 
 
@@ -25,6 +28,7 @@ class Claims:
         self.calls = calls
         self.invariants: list[str] = []
         self.temporal: list[str] = []
+        self.too_strong: list[tuple[str, int]] = []
         self.goals: list[tuple[str, str]] = []
         self.left_out: list[tuple[str, str]] = []
 
@@ -58,7 +62,11 @@ class Claims:
                     doc = f"{p.doc}\n\nNot checked: {_NO_POSSIBLE}. Claimed is that from every reachable state one such is."
                     yield from ("", *self._definition(doc, self.name(p), self._block(p)))
                 case _:
-                    self.temporal.append(self.name(p))
+                    strong = sum(self._demands(f) for f in p.fairness if f.strong)
+                    if strong > _MOST_STRONG:
+                        self.too_strong.append((self.name(p), strong))
+                    else:
+                        self.temporal.append(self.name(p))
                     yield from ("", *self.liveness(p))
 
     def initial(self) -> Iterator[str]:
@@ -121,6 +129,10 @@ class Claims:
             return f"\\A {self.writer.bounds(fairness.apart, action_names)} : {demand}"
         return demand
 
+    def _demands(self, fairness: Fairness) -> int:
+        """How many combinations of values it means separately."""
+        return math.prod(len(self.machine.values(s.domain)) for s in fairness.apart)
+
     def _block(self, p: Property) -> list[str]:
         return self.writer.block(p.condition, {}, WIDTH - 2)
 
@@ -143,6 +155,8 @@ class Claims:
             lines += [f"  \\* {never}", f"  \\* (where it is violated, {name} is reached: the trace leads there)"]
         if self.temporal:
             lines += ["PROPERTIES", *(f"  {name}" for name in self.temporal)]
+        for name, strong in self.too_strong:
+            lines += [f"  \\* {name}", f"  \\* (assumes {strong} strong fairnesses: TLC would look at 2^{strong} cases)"]
         return "\n".join(lines) + "\n"
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import ast
 import functools
 import linecache
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from model.export.tla.names import Naming
 from model.language import After, Const, Expr, Ite, Location, Lookup, Machine, Op, Quantified, Read, Symbol
+from model.language.types import INT
 from model.language.walking import children, operands, walk
 
 Key: TypeAlias = tuple[Any, ...]
@@ -42,8 +43,8 @@ class Derived:
         examples: dict[Key, Expr] = {}
         for expr in expressions(machine):
             self._count(expr, counts, examples)
-        worth = [k for k, n in counts.items() if self._is_worth_a_name(examples[k], n)]
         own = {a.name for a in machine.actions} | {p.name for p in _claims(machine)}
+        worth = [k for k, n in counts.items() if self._is_worth_a_name(examples[k], n, own)]
         largest_first = sorted(worth, key=lambda k: -_size(examples[k]))
         names = {key: naming.fresh(_name(examples[key], own)) for key in largest_first}
         for key in reversed(largest_first):
@@ -76,13 +77,14 @@ class Derived:
                 chained = isinstance(each, Op) and each.op in ("&", "|", "+")
                 todo += reversed(operands(each, each.op) if chained else children(each))  # type: ignore[attr-defined]
 
-    def _is_worth_a_name(self, expr: Expr, count: int) -> bool:
+    def _is_worth_a_name(self, expr: Expr, count: int, own: set[str]) -> bool:
         if count < 2 or isinstance(expr, After) or any(isinstance(e, After) for e in walk(expr)):
             return False
         if isinstance(expr, Quantified) and expr.kind in _VALUES:
             return True
         size = _size(expr)
-        return size >= _SMALL and size * (count - 1) >= _WORTH
+        worth = _WORTH if _helper(expr, own) else 2 * _WORTH
+        return size >= _SMALL and size * (count - 1) >= worth
 
     def _key(self, expr: Expr) -> tuple[Key, tuple[Symbol, ...]]:
         """What ``expr`` is apart from the symbols in it; and these, in the order in which they come."""
@@ -153,13 +155,19 @@ def _tree(expr: Expr) -> Iterator[Expr]:
             todo += children(each)
 
 
-def _name(expr: Expr, own: Iterable[str]) -> str:
-    """The function that built it; where that is an action or a property itself, what it is made of."""
-    built_by = _function_at(expr.at)
-    if built_by is not None and built_by not in own and not built_by.startswith("__") and built_by != "<lambda>":
-        return built_by.strip("_") or built_by
+def _helper(expr: Expr, own: set[str]) -> str | None:
+    """The function that built it, if that is no action or property (``own``) itself."""
+    name = _function_at(expr.at)
+    return None if name is None or name in own or name.startswith("__") else name.strip("_") or name
+
+
+def _name(expr: Expr, own: set[str]) -> str:
+    """What it is called: as the function that built it, or after what it is made of."""
+    helper = _helper(expr, own)
+    if helper is not None:
+        return helper
     read = dict.fromkeys(e.variable.name for e in walk(expr) if isinstance(e, Read))
-    kind = expr.kind if isinstance(expr, Quantified) else "value"
+    kind = expr.kind if isinstance(expr, Quantified) else "value" if expr.type == INT else "condition"
     return "_".join([kind, "of", *list(read)[:3]])
 
 

@@ -7,6 +7,7 @@ added to, is a fault of the spec, which the module tells by ``written_twice``.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -118,8 +119,8 @@ class Updates:
         lines = [before]
         for amount in added:
             sign = " + "
-            if len(amount) == 1 and amount[0].startswith("(-") and amount[0][2:-1].isdigit():
-                sign, amount = " - ", [amount[0][2:-1]]
+            if len(amount) == 1 and (less := re.fullmatch(r"\(-(\d+)\)|0 - (\w+(?:\[[^\[\]]*\])?)", amount[0])):
+                sign, amount = " - ", [less[1] or less[2]]
             lines = [*lines[:-1], *hanging(lines[-1] + sign, amount)]
         for place in reversed([p for p in places if not p.update.adds]):
             lines = self._assigned(place, lines, room)
