@@ -70,14 +70,14 @@ def run_tlc(module: Module, folder: Path, timeout: int = 300) -> Found:
         raise RuntimeError(f"TLC said:\n{said}")
     found = violated or initially
     name = found[1] if found else "temporal" if live else None
-    return Found(int(states[-1]) if states else 0, name, len(re.findall(r"^State \d+:", said, re.M)) - 1, said)
+    return Found(int(states[-1]) if states else 0, name, max(0, len(re.findall(r"^State \d+:", said, re.M)) - 1), said)
 
 
 def run_spin(model: Model, folder: Path, timeout: int = 300) -> Found:
     """Spin's exact search, breadth first, so that traces are shortest, on files that it writes to ``folder``."""
     (folder / "model.pml").write_text(model.text, encoding="utf-8")
-    said = _run(["spin", "-a", "model.pml"], folder, timeout)
-    options = ["-O1", "-w", "-DSAFETY", "-DNOFAIR", "-DNOREDUCE", "-DBFS", "-DVECTORSZ=8192"]
+    said = _run(["spin", "-o2", "-a", "model.pml"], folder, timeout)
+    options = ["-O0", "-w", "-DSAFETY", "-DNOFAIR", "-DNOREDUCE", "-DBFS", "-DVECTORSZ=8192"]
     said += _run(["gcc", *options, "-o", "pan", "pan.c"], folder, timeout)
     if not (folder / "pan").exists():
         raise RuntimeError(f"Spin or gcc said:\n{said}")
@@ -92,11 +92,12 @@ def run_spin(model: Model, folder: Path, timeout: int = 300) -> Found:
         if "errors: 0" not in said:
             raise RuntimeError(f"the verifier said:\n{said}")
         return Found(stored, None, 0, said)
-    first = model.starts > 1
+    before = int(model.starts > 1)
     if wrong is None:
         assert stuck is not None
-        return Found(stored, "deadlock_free", int(stuck[1]) - first, said)
-    return Found(stored, wrong[1], int(wrong[2]) - first, said)
+        return Found(stored, "deadlock_free", int(stuck[1]) - before, said)
+    # The step that fails has the number of those before it.
+    return Found(stored, wrong[1], int(wrong[2]) + 1 - before, said)
 
 
 def _run(command: list[str], folder: Path, timeout: int) -> str:

@@ -65,6 +65,8 @@ class Claims:
                     strong = sum(self._demands(f) for f in p.fairness if f.strong)
                     if strong > _MOST_STRONG:
                         self.too_strong.append((self.name(p), strong))
+                        why = f"it assumes {strong} strong fairnesses, of which TLC would look at 2^{strong} cases"
+                        self.left_out.append((p.name, f"{why}: it is in the module, not in the configuration"))
                     else:
                         self.temporal.append(self.name(p))
                     yield from ("", *self.liveness(p))

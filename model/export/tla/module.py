@@ -28,16 +28,16 @@ class Module:
     left_out: tuple[tuple[str, str], ...]
 
 
-def tla(machine: Machine) -> Module:
-    """``machine`` in TLA+. SpecError for numbers that TLC has no room for."""
-    return _Module(machine.finish()).module()
+def tla(machine: Machine, name: str | None = None) -> Module:
+    """``machine`` in TLA+, as a module called ``name``. SpecError for numbers that TLC has no room for."""
+    return _Module(machine.finish(), name).module()
 
 
 class _Module:
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, name: str | None) -> None:
         _check_numbers(machine)
         self.machine = machine
-        self.naming = Naming(machine)
+        self.naming = Naming(machine, name)
         self.derived = Derived(machine, self.naming)
         self.writer = Writer(self.naming, self.derived)
         fresh = self.naming.fresh

@@ -30,9 +30,9 @@ Names = Mapping[int, str]
 class Naming:
     """One name for everything at the top of a module. What the spec names comes first; ours make way."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, module: str | None) -> None:
         self.machine = machine
-        self._taken: set[str] = set(_RESERVED)
+        self._taken: set[str] = {*_RESERVED, *([module] if module else [])}
         self.variables = self._each(machine.variables, lambda v: v.name)
         self.sorts = self._each(machine.sorts, lambda s: s.__name__)
         self.actions = self._each(machine.actions, lambda a: a.name)
@@ -40,7 +40,8 @@ class Naming:
         self.properties = self._each(claims, lambda p: p.name)
         self.tables = self._each(machine.tables, lambda t: t.name)
         self.enums = self._each(enums_of(machine), lambda e: e.__name__)
-        self.module = self.fresh("".join(w[:1].upper() + w[1:] for w in re.split(r"\W|_", machine.name) if w))
+        words = re.split(r"\W|_", machine.name)
+        self.module = module or self.fresh("".join(w[:1].upper() + w[1:] for w in words if w))
 
     def _each(self, things: Iterable[Any], name: Any) -> dict[int, str]:
         return {id(each): self.fresh(name(each)) for each in things}
@@ -97,6 +98,11 @@ def enums_of(machine: Machine) -> list[type[enum.Enum]]:
 def is_identifier(name: str) -> bool:
     """Whether ``name`` can stand in a module as it is."""
     return _IDENTIFIER.fullmatch(name) is not None
+
+
+def is_module_name(name: str) -> bool:
+    """Whether a module may be called ``name``."""
+    return is_identifier(name) and name not in _RESERVED
 
 
 def quoted(text: str) -> str:

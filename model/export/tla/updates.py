@@ -18,6 +18,8 @@ from model.language import Action, Const, Expr, Op, Symbol, Update, VariableBase
 from model.language.types import BOOL
 from model.language.walking import conjunction, operands, substitute
 
+_IS_ATOM = re.compile(r"\w+(\[[^\[\]]*\])?|~\w+(\[[^\[\]]*\])?")
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -49,6 +51,8 @@ class Updates:
         if not variable.sorts:
             places = [Place(u, (), u.binders, self.names) for u in updates]
             lines = self._value(places, name, room)
+            if variable.domain is bool and not _IS_ATOM.fullmatch(lines[0] if len(lines) == 1 else ""):
+                lines = _parenthesised(lines)
         elif any(_says_where(u) for u in updates):
             lines = self._function(variable, updates, name, room)
         else:
