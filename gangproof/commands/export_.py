@@ -105,7 +105,9 @@ def _tla(machine: Machine, output: Path | None) -> None:
 
     is_file = output is not None and output.suffix == ".tla"
     if output is not None and is_file and not is_module_name(output.stem):
-        raise click.BadParameter(f"{output.name}: TLC wants a file to be called as its module, and {output.stem} is none")
+        raise click.BadParameter(
+            f"{output.name}: TLC wants a file to be called as its module, and {output.stem} is none"
+        )
     if output is not None and not is_file and not output.is_dir():
         raise click.BadParameter(f"{output}: --to tla writes to a directory, which must exist, or to a .tla file")
     module = tla(machine, output.stem if output is not None and is_file else None)
@@ -134,7 +136,9 @@ def _promela(machine: Machine, output: Path | None) -> None:
         write_text(file, model.text)
         click.echo(f"the model is in {file}.")
     if model.starts > 1:
-        click.echo(f"{model.starts} initial states: Spin stores one state more, in which it chooses among them", err=True)
+        click.echo(
+            f"{model.starts} initial states: Spin stores one state more, in which it chooses among them", err=True
+        )
     _tell(model.left_out)
 
 

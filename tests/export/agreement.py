@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from model.export.peers import Found
 from model.language import Machine, PropertyKind
 from model.semantics import Fault, Semantics, State
+from model.verdict import Outcome, Verdict
+
+_SAFETY = ("always", "step", "deadlock", "range", "write")
 
 
 @dataclass
@@ -64,6 +67,18 @@ def expected(machine: Machine, *, idle_steps: bool = True, most: int = 20_000) -
             visit(new, length)
     found.states = len(distance)
     return found
+
+
+def expected_of(verdict: Verdict) -> Expected:
+    """The same by what the explorer found, which has seen all states."""
+    assert verdict.coverage.complete
+    violated = {
+        p.name: len(p.trace)
+        for p in verdict.properties
+        if p.outcome is Outcome.VIOLATED and p.trace is not None and p.kind in _SAFETY
+    }
+    kinds = {p.name: PropertyKind(p.kind) for p in verdict.properties if p.kind in ("always", "step")}
+    return Expected(verdict.coverage.distinct_states, violated, kinds)
 
 
 def disagreement_of_tlc(found: Found, wanted: Expected) -> str | None:

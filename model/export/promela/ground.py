@@ -58,7 +58,9 @@ class Grounder:
 
     def _checked(self, term: Term, expr: Expr) -> Term:
         if not -MOST <= term.low <= term.high <= MOST:
-            raise SpecError(f"Spin has integers of 32 bits, this may take values from {term.low} to {term.high}", expr.at)
+            raise SpecError(
+                f"Spin has integers of 32 bits, this may take values from {term.low} to {term.high}", expr.at
+            )
         if len(term.text) > _LONGEST:
             raise SpecError(f"written out for every element this has more than {_LONGEST:,} characters", expr.at)
         return term

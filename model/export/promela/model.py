@@ -12,8 +12,9 @@ import textwrap
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from model.export.enums import enums_of
 from model.export.promela import terms
-from model.export.promela.ground import MOST, Grounder
+from model.export.promela.ground import MOST, Environment, Grounder
 from model.export.promela.steps import Flags, Steps
 from model.language import Action, Machine, Property, PropertyKind, SpecError, VariableBase
 from model.language.properties import BUILT_IN
@@ -21,14 +22,15 @@ from model.language.types import EnumType, domain_type
 from model.semantics import Semantics
 
 _DEADLOCK, _RANGE, _WRITE = BUILT_IN
-_RESERVED = """
-    active assert atomic bit bool break byte chan d_step D_proctype do else empty enabled end eval false fi for full get_p
-    goto hidden if in init inline int len local ltl mtype nempty never nfull noclaim notrace nr_pr np_ od of pc_value pid
-    printf printm priority proctype progress provided return run select set_p short show skip STDIN timeout trace true
-    type typedef unless unsigned xr xs
+_WORDS = """
+    active assert atomic bit bool break byte chan d_step D_proctype do else empty enabled end eval false fi for full
+    get_p goto hidden if in init inline int len local ltl mtype nempty never nfull noclaim notrace nr_pr np_ od of
+    pc_value pid printf printm priority proctype progress provided return run select set_p short show skip STDIN
+    timeout trace true type typedef unless unsigned xr xs
     auto case char const continue default double enum extern float inline long register restrict return signed sizeof
     static struct switch union void volatile while linux unix now NULL TRUE FALSE stdin stdout stderr main
-""".split()
+"""
+_RESERVED = frozenset(_WORDS.split())
 _MOST_STARTS = 5_000
 _WIDTH = 100
 _NOT_SAID = {
@@ -67,11 +69,13 @@ class _Model:
             if isinstance(variable.domain, range) and not -MOST <= variable.domain.start < variable.domain.stop <= MOST:
                 raise SpecError(f"{variable.name}: Spin has integers of 32 bits, the range leaves them", variable.at)
         self.names = {id(v): self.fresh(v.name) for v in machine.variables}
-        self.members = {cls: [self._member(cls.__name__, m.name) for m in cls] for cls in self._enums()}
+        self.members = {cls: [self._member(cls.__name__, m.name) for m in cls] for cls in enums_of(machine)}
         elements = {sort: [self.fresh(n) for n in d.names] for sort, d in machine.sorts.items()}
         self.elements = elements
-        cells = [self._cell(c.variable, [elements[s][i] for s, i in zip(c.variable.sorts, c.indices, strict=True)])
-                 for c in machine.cells()]
+        cells = [
+            self._cell(c.variable, [elements[s][i] for s, i in zip(c.variable.sorts, c.indices, strict=True)])
+            for c in machine.cells()
+        ]
         self.grounder = Grounder(machine, cells, self.members)
         flags = {p.name: self.fresh(f"holds_{p.name}") for p in machine.properties}
         self.flags = flags | {name: self.fresh(f"holds_{name}") for name in BUILT_IN}
@@ -83,18 +87,14 @@ class _Model:
         """``name`` or, where that is taken or not Promela, one like it; it is taken then."""
         plain = re.sub(r"[^A-Za-z0-9_]", "_", name)
         plain = plain if re.match("[A-Za-z]", plain) else f"v{plain}"
-        found = next(n for n in itertools.chain([plain], (f"{plain}_{i}" for i in itertools.count(2)))
-                     if n not in self._taken)
+        found = next(
+            n for n in itertools.chain([plain], (f"{plain}_{i}" for i in itertools.count(2))) if n not in self._taken
+        )
         self._taken.add(found)
         return found
 
     def _member(self, cls: str, name: str) -> str:
         return self.fresh(name if name not in self._taken else f"{cls}_{name}")
-
-    def _enums(self) -> list[type]:
-        from model.export.tla.names import enums_of
-
-        return list(enums_of(self.machine))
 
     def _cell(self, variable: VariableBase, indices: list[str]) -> str:
         name = self.names[id(variable)]
@@ -139,7 +139,7 @@ class _Model:
         run = f"spin -o2 -a {name}.pml; gcc -O2 -w -DSAFETY -DNOREDUCE -DVECTORSZ=8192 -o pan pan.c; ./pan -m1000000"
         yield f"/* {run} */"
         yield "/* -o2 keeps in the state what is never read; without it Spin stores fewer states. */"
-        yield "/* with -DBFS the trail of a violation is shortest; a state that should not be is told one step later. */"
+        yield "/* with -DBFS the trail of a violation is shortest; a bad state is told one step later. */"
         yield ""
 
     def definitions(self) -> Iterator[str]:
@@ -201,7 +201,9 @@ class _Model:
             return
         yield "  if"
         for start in starts:
-            values = [f"{c.text} = {self.grounder.value_in(n, start[n]).text}" for n, c in enumerate(self.grounder.cells)]
+            values = [
+                f"{c.text} = {self.grounder.value_in(n, start[n]).text}" for n, c in enumerate(self.grounder.cells)
+            ]
             yield from _statements(values)
         yield "  fi;"
 
@@ -235,7 +237,7 @@ class _Model:
                 else:
                     yield from self._never(p, holds)
 
-    def _call(self, action: Action, env: dict[int, int]) -> str:  # type: ignore[type-arg]
+    def _call(self, action: Action, env: Environment) -> str:
         shown = (self.machine.show(s.domain, env[s.uid]) for s in action.symbols)
         return f"{action.name}({', '.join(shown)})".replace("*/", "* /")
 
@@ -260,7 +262,7 @@ def _statements(parts: list[str]) -> list[str]:
 
 
 def _lines(text: str, first: str, others: str) -> list[str]:
-    """``text`` on several lines, which break after ``&&`` and ``||``: after names Spin takes a line's end for a ``;``."""
+    """``text`` on several lines, which break after ``&&`` and ``||``: after a name Spin reads a ``;`` there."""
     parts = re.split(r"(?<=&&) |(?<=\|\|) ", text)
     lines = [first + parts[0]]
     for part in parts[1:]:
@@ -275,7 +277,10 @@ def comment(text: str, indent: str = "  ") -> list[str]:
     """``text`` as a comment."""
     plain = " ".join(text.split()).replace("*/", "* /").replace("/*", "/ *")
     lines = textwrap.wrap(plain, _WIDTH - len(indent) - 6, break_long_words=False) or [""]
-    return [f"{indent}{'/* ' if i == 0 else '   '}{line}{' */' if i == len(lines) - 1 else ''}" for i, line in enumerate(lines)]
+    return [
+        f"{indent}{'/* ' if i == 0 else '   '}{line}{' */' if i == len(lines) - 1 else ''}"
+        for i, line in enumerate(lines)
+    ]
 
 
 __all__ = ["Model", "promela"]

@@ -1,4 +1,4 @@
-"""One instance of an action as a ``d_step``: its guard, its faults, the new values of its cells, the claims on steps."""
+"""One instance of an action as a ``d_step``: guard, faults, new values, claims on steps."""
 
 from __future__ import annotations
 

@@ -1,11 +1,12 @@
-"""What a module claims: invariants, properties of steps, what happens at last; and the configuration that asks for it."""
+"""What a module claims: invariants, properties of steps, what happens at last; and the configuration."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from model.export.tla.expressions import WIDTH, Writer, comment, indented
+from model.export.tla.expressions import WIDTH, Writer, comment, hanging, indented
+from model.export.tla.names import Names
 from model.language import Fairness, Machine, Property, PropertyKind
 from model.language.properties import BUILT_IN
 
@@ -59,7 +60,8 @@ class Claims:
                     yield f"{never} == ~{self.name(p)}"
                 case PropertyKind.POSSIBLE:
                     self.left_out.append((p.name, _NO_POSSIBLE))
-                    doc = f"{p.doc}\n\nNot checked: {_NO_POSSIBLE}. Claimed is that from every reachable state one such is."
+                    claim = "that from every reachable state one where it holds can be reached"
+                    doc = f"{p.doc}\n\nNot checked, as {_NO_POSSIBLE}: {claim}."
                     yield from ("", *self._definition(doc, self.name(p), self._block(p)))
                 case _:
                     strong = sum(self._demands(f) for f in p.fairness if f.strong)
@@ -100,18 +102,31 @@ class Claims:
     def liveness(self, p: Property) -> list[str]:
         """``eventually`` and ``leads_to``, under the fairness that they assume."""
         names = self.writer.naming.bind(p.parameters, {})
-        goal = self.writer.flat(p.condition, names)
-        if p.trigger is None:
-            claim = f"<>({goal})"
-        else:
-            claim = f"({self.writer.flat(p.trigger, names)}) ~> ({goal})"
+        claim = self._at_last(p, names)
         if p.parameters:
-            claim = f"\\A {self.writer.bounds(p.parameters, names)} : {claim}"
+            opening = f"\\A {self.writer.bounds(p.parameters, names)} :"
+            flat = f"{opening} {claim[0]}"
+            claim = [flat] if len(claim) == 1 and len(flat) <= WIDTH - 4 else [opening, *indented(claim)]
         if not p.fairness:
-            return self._definition(p.doc, self.name(p), [claim])
+            return self._definition(p.doc, self.name(p), claim)
         fair = self.writer.naming.fresh(f"fairness_of_{p.name}")
         demands = [f"/\\ {self.fairness(f)}" for f in p.fairness]
-        return [f"{fair} ==", *indented(demands), *self._definition(p.doc, self.name(p), [f"{fair} => ({claim})"])]
+        lines = hanging("(", claim)
+        claim = [f"{fair} =>", *indented([*lines[:-1], f"{lines[-1]})"])]
+        return [f"{fair} ==", *indented(demands), *self._definition(p.doc, self.name(p), claim)]
+
+    def _at_last(self, p: Property, names: Names) -> list[str]:
+        """``<>(goal)``, ``(trigger) ~> (goal)``."""
+        goal = hanging("(", self.writer.block(p.condition, names, WIDTH - 10))
+        goal = [*goal[:-1], f"{goal[-1]})"]
+        if p.trigger is None:
+            return hanging("<>", goal)
+        trigger = hanging("(", self.writer.block(p.trigger, names, WIDTH - 10))
+        trigger = [*trigger[:-1], f"{trigger[-1]})"]
+        flat = f"{trigger[0]} ~> {goal[0]}"
+        if len(trigger) == len(goal) == 1 and len(flat) <= WIDTH - 10:
+            return [flat]
+        return [*trigger, *hanging("  ~> ", goal)]
 
     def fairness(self, fairness: Fairness) -> str:
         """One demand: for each combination of what is meant separately, some instance of the action."""
@@ -158,7 +173,10 @@ class Claims:
         if self.temporal:
             lines += ["PROPERTIES", *(f"  {name}" for name in self.temporal)]
         for name, strong in self.too_strong:
-            lines += [f"  \\* {name}", f"  \\* (assumes {strong} strong fairnesses: TLC would look at 2^{strong} cases)"]
+            lines += [
+                f"  \\* {name}",
+                f"  \\* (assumes {strong} strong fairnesses: TLC would look at 2^{strong} cases)",
+            ]
         return "\n".join(lines) + "\n"
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import functools
 import linecache
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -74,8 +74,7 @@ class Derived:
             counts[key] = counts.get(key, 0) + 1
             if counts[key] == 1:
                 examples[key] = each
-                chained = isinstance(each, Op) and each.op in ("&", "|", "+")
-                todo += reversed(operands(each, each.op) if chained else children(each))  # type: ignore[attr-defined]
+                todo += reversed(_below(each))
 
     def _is_worth_a_name(self, expr: Expr, count: int, own: set[str]) -> bool:
         if count < 2 or isinstance(expr, After) or any(isinstance(e, After) for e in walk(expr)):
@@ -108,6 +107,13 @@ def expressions(machine: Machine) -> Iterator[Expr]:
 
 def _claims(machine: Machine) -> list[Any]:
     return [*machine.properties, *machine.terminals, *machine.initial_constraints]
+
+
+def _below(expr: Expr) -> Sequence[Expr]:
+    """What ``expr`` is made of; a chain of one operator is one expression."""
+    if isinstance(expr, Op) and expr.op in ("&", "|", "+"):
+        return operands(expr, expr.op)
+    return children(expr)
 
 
 def _key(expr: Expr, bound: dict[int, int], free: dict[int, Symbol]) -> Key:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from model.export.enums import enums_of
 from model.export.tla.claims import Claims
 from model.export.tla.derived import Derived, expressions
 from model.export.tla.expressions import MOST, WIDTH, Writer, comment, hanging, indented
 from model.export.tla.names import Names, Naming, integer, is_identifier, quoted
 from model.export.tla.updates import Updates
-from model.language import Action, Const, Machine, SpecError, Table, VariableBase
+from model.language import Action, Const, Machine, Sort, SpecError, Table, VariableBase
 from model.language.walking import operands, walk
 
 
@@ -85,29 +87,25 @@ class _Module:
         """Sorts, enums, tables, variables."""
         if self.machine.sorts:
             yield from (*_wrapped("CONSTANTS ", [self.naming.sorts[id(s)] for s in self.machine.sorts], ""), "")
-        for cls, name in ((e, self.naming.enums[id(e)]) for e in self._enums()):
+        for cls in enums_of(self.machine):
+            name = self.naming.enums[id(cls)]
             yield from _wrapped(f"{name} == {{", [quoted(member.name) for member in cls], "}")
         for sort, name in self.writer.positions.items():
-            places = [str(i) for i in range(1, self.machine.sorts[sort].size + 1)]  # type: ignore[index]
+            places = [str(i) for i in range(1, self.machine.sorts[sort].size + 1)]
             yield f"{name} == {self._by_element([sort], places)}"
         for table in self.machine.tables:
             yield from self.table(table)
         variables = [*self.variables, *([self.faulty] if self.tells_faults else [])]
         yield from ("", *_wrapped("VARIABLES ", variables, ""), *_wrapped(f"{self.vars} == <<", variables, ">>"), "")
 
-    def _enums(self) -> list[type]:
-        from model.export.tla.names import enums_of
-
-        return list(enums_of(self.machine))
-
-    def table(self, table: Table) -> Iterator[str]:  # type: ignore[type-arg]
+    def table(self, table: Table[Any]) -> Iterator[str]:
         """A table of constants."""
         values = [integer(v) for _, v in sorted(table.values.items())]
         yield f"{self.naming.of(table)} == {self._by_element(list(table.sorts), values)}"
 
-    def _by_element(self, sorts: Sequence[type], values: list[str]) -> str:
+    def _by_element(self, sorts: Sequence[type[Sort]], values: list[str]) -> str:
         """A function from elements of ``sorts`` to ``values``, in the order of their positions."""
-        names = [self.machine.sorts[s].names for s in sorts]  # type: ignore[index]
+        names = [self.machine.sorts[s].names for s in sorts]
         symbols: dict[int, str] = {}
         for number, sort in enumerate(sorts):
             symbols[-1 - number] = self.naming.local(sort.__name__.lower(), symbols)
@@ -123,7 +121,7 @@ class _Module:
         """The operators that sums and extremes need."""
         f, whole, over, x, y = (self.naming.local(n, {}) for n in ("f", "S", "over", "x", "y"))
         if "Sum" in self.writer.needed:
-            # A recursive function, whose arguments TLC evaluates once; those of an operator it may evaluate at each use.
+            # A recursive function: TLC evaluates its argument once, and that of an operator at each use.
             yield from (
                 "\\* The sum of the values of a function.",
                 f"{self.writer.helpers['Sum']}({f}) ==",
@@ -188,9 +186,7 @@ class _Module:
         self.calls[id(action)] = (name, parameters)
         updates = Updates(self.writer, action, names)
         room = WIDTH - 7
-        parts = [
-            self.writer.block(each, names, room) for g in action.guards for each in operands(g.condition, "&")
-        ]
+        parts = [self.writer.block(each, names, room) for g in action.guards for each in operands(g.condition, "&")]
         parts += [updates.lines(v) for v in updates.variables]
         written = {id(v) for v in updates.variables}
         rest = [self.naming.of(v) for v in self.machine.variables if id(v) not in written]

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import enum
 import itertools
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from model.export.enums import enums_of
 from model.language import Machine, Sort, Symbol, Table, VariableBase
-from model.language.types import EnumType, SortType, domain_type
-from model.language.walking import walk
+from model.language.types import SortType
 
-_RESERVED = """
-    ASSUME ASSUMPTION AXIOM BY CASE CHOOSE CONSTANT CONSTANTS CORROLARY DEF DEFINE DEFS DOMAIN ELSE ENABLED EXCEPT EXTENDS
-    HAVE HIDE IF IN INSTANCE LAMBDA LEMMA LET LOCAL MODULE NEW OBVIOUS OMITTED ONLY OTHER PICK PROOF PROPOSITION PROVE
-    QED RECURSIVE SF_ STATE STRONG SUBSET SUFFICES TAKE TEMPORAL THEN THEOREM UNCHANGED UNION USE VARIABLE VARIABLES
-    WEAK WF_ WITH WITNESS ACTION TRUE FALSE BOOLEAN STRING
+_WORDS = """
+    ASSUME ASSUMPTION AXIOM BY CASE CHOOSE CONSTANT CONSTANTS CORROLARY DEF DEFINE DEFS DOMAIN ELSE ENABLED EXCEPT
+    EXTENDS HAVE HIDE IF IN INSTANCE LAMBDA LEMMA LET LOCAL MODULE NEW OBVIOUS OMITTED ONLY OTHER PICK PROOF
+    PROPOSITION PROVE QED RECURSIVE SF_ STATE STRONG SUBSET SUFFICES TAKE TEMPORAL THEN THEOREM UNCHANGED UNION USE VARIABLE
+    VARIABLES WEAK WF_ WITH WITNESS ACTION TRUE FALSE BOOLEAN STRING
     Int Nat Cardinality IsFiniteSet
     SPECIFICATION INVARIANT INVARIANTS PROPERTY PROPERTIES CONSTRAINT CONSTRAINTS SYMMETRY VIEW INIT NEXT ALIAS
     CHECK_DEADLOCK POSTCONDITION ACTION_CONSTRAINT ACTION_CONSTRAINTS
-""".split()
+"""
+_RESERVED = frozenset(_WORDS.split())
 _IDENTIFIER = re.compile(r"(?!WF_|SF_)[A-Za-z0-9_]*[A-Za-z][A-Za-z0-9_]*")
 
 Names = Mapping[int, str]
@@ -80,19 +80,6 @@ class Naming:
         if isinstance(domain, range):
             return integer(raw)
         return ("FALSE", "TRUE")[raw] if domain is bool else quoted(self.machine.show(domain, raw))
-
-
-def enums_of(machine: Machine) -> list[type[enum.Enum]]:
-    """The enum classes that variables and symbols range over."""
-    domains: list[Any] = [v.domain for v in machine.variables]
-    for action in machine.actions:
-        domains += [s.domain for s in action.symbols]
-        domains += [s.domain for g in action.guards for e in walk(g.condition) for s in getattr(e, "symbols", ())]
-    for claim in (*machine.properties, *machine.terminals, *machine.initial_constraints):
-        parts = [claim.condition, *(() if claim.trigger is None else (claim.trigger,))]
-        domains += [s.domain for p in parts for e in walk(p) for s in getattr(e, "symbols", ())]
-    kinds = [domain_type(d) for d in domains]
-    return list(dict.fromkeys(k.cls for k in kinds if isinstance(k, EnumType)))
 
 
 def is_identifier(name: str) -> bool:

@@ -139,12 +139,12 @@ class Updates:
             return _if(condition, writer.block(update.value, place.names, room - 7), otherwise, room)
         # Of the loop's values one assigns, or none: two would be a fault.
         inner = writer.naming.bind(place.left, place.names)
-        condition = self._flat_condition(replace(place, names=inner))
+        holds = self._flat_condition(replace(place, names=inner))
         found = writer.naming.local("chosen", inner)
         sources = {s.uid: found if len(place.left) == 1 else f"{found}[{i}]" for i, s in enumerate(place.left, 1)}
         value = writer.flat(update.value, {**place.names, **sources})
-        exists = f"\\E {writer.bounds(place.left, inner)} : {condition}"
-        chosen = f"LET {found} == CHOOSE {writer.member(place.left, inner)} : {condition} IN {value}"
+        exists = f"\\E {writer.bounds(place.left, inner)} : {holds}"
+        chosen = f"LET {found} == CHOOSE {writer.member(place.left, inner)} : {holds} IN {value}"
         return _if([exists], [chosen], otherwise, room)
 
     def _amount(self, place: Place, room: int) -> list[str]:
@@ -202,11 +202,9 @@ class Updates:
         return found
 
     def _clash(self, one: Update, other: Update) -> list[str]:
-        by: dict[int, Expr] = {b.uid: type(b)(f"{b.name}") for b in other.binders}  # type: ignore[call-arg, arg-type]
+        by: dict[int, Expr] = {b.uid: type(b)(f"{b.name}") for b in other.binders}  # type: ignore[call-arg]
         again = tuple(b for b in by.values() if isinstance(b, Symbol))
-        equal = [
-            (left, substitute(right, by)) for left, right in zip(one.indices, other.indices, strict=True)
-        ]
+        equal = [(left, substitute(right, by)) for left, right in zip(one.indices, other.indices, strict=True)]
         pairs: list[Expr] = [Op("==", BOOL, left, right) for left, right in equal if left is not right]
         conditions = [one.condition, substitute(other.condition, by)]
         guards = [each for g in self.action.guards for each in operands(g.condition, "&")]

@@ -1,0 +1,183 @@
+"""Spin and TLC on what is exported: they find the explorer's states, and its violations after as many steps.
+
+Where one of them is missing its tests are skipped, or, with GANGPROOF_PEERS=required, fail.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from agreement import Expected, disagreement_of_spin, disagreement_of_tlc, expected, expected_of
+from hypothesis import HealthCheck, Phase, given, settings
+
+from model.explore import explore
+from model.export.peers import Found, missing_for_spin, missing_for_tlc, run_spin, run_tlc
+from model.export.promela import promela
+from model.export.tla import Module, tla
+from model.language import Machine, PropertyKind
+from model.strategies import machines
+from specs.gang import gang
+from specs.loading import load_spec
+from specs.mutant import Mutant
+from specs.registry import SHIPPED, mutants
+
+pytestmark = [pytest.mark.peers, pytest.mark.no_cover]
+
+# Every shipped spec, at a size of at most some thousand states.
+SIZES: dict[str, tuple[str, ...]] = {
+    "gang": (),
+    "yunikorn": (),
+    "yunikorn_current": (),
+    "autoscaled_gang": (),
+    "kubernetes": ("groups=1", "nodes=2"),
+    "composite": (),
+    "coscheduling": (),
+    "kueue": (),
+    "volcano": (),
+    "volcano_reclaim": (),
+    "predicate_cache": (),
+    "ray": ("instances=1", "max_workers=1", "jobs=1"),
+}
+FAST = ("gang", "coscheduling")
+MOST_STATES = 4_000
+
+
+def needs(missing: str | None) -> None:
+    """Skip, or fail where peers are required, if something is ``missing``."""
+    if missing is not None:
+        if os.environ.get("GANGPROOF_PEERS") == "required":
+            pytest.fail(missing)
+        pytest.skip(missing)
+
+
+def by_spin(machine: Machine, wanted: Expected, folder: Path, claims: tuple[str, ...] | None = None) -> str | None:
+    needs(missing_for_spin())
+    return disagreement_of_spin(run_spin(promela(machine, claims), folder), wanted)
+
+
+def by_tlc(machine: Machine, wanted: Expected, folder: Path) -> str | None:
+    needs(missing_for_tlc())
+    return disagreement_of_tlc(run_tlc(tla(machine), folder), wanted)
+
+
+PEERS: dict[str, Callable[[Machine, Expected, Path], str | None]] = {"spin": by_spin, "tlc": by_tlc}
+
+
+def test_every_shipped_spec_has_a_size() -> None:
+    assert SIZES.keys() == SHIPPED.keys()
+
+
+@pytest.mark.parametrize("peer", PEERS)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in FAST else [pytest.mark.slow]) for n in SIZES])
+def test_a_shipped_spec(name: str, peer: str, tmp_path: Path) -> None:
+    machine = load_spec(name, SIZES[name])
+    verdict = explore(machine)
+    assert verdict.coverage.distinct_states <= MOST_STATES
+    assert PEERS[peer](machine, expected_of(verdict), tmp_path) is None
+
+
+# ---- faults
+
+
+MUTANTS = {f"{spec}-{m.name}": m for spec in SHIPPED for m in mutants(spec)}
+FAST_MUTANTS = ("gang-runs_one_early",)
+
+
+def told(mutant: Mutant) -> tuple[Machine, Expected]:
+    machine = mutant.make()
+    verdict = explore(machine, max_states=MOST_STATES)
+    if not verdict.coverage.complete:
+        pytest.skip(f"has more than {MOST_STATES:,} states")
+    return machine, expected_of(verdict)
+
+
+def some(names: Iterable[str]) -> list[Any]:
+    return [pytest.param(n, marks=[] if n in FAST_MUTANTS else [pytest.mark.slow]) for n in names]
+
+
+@pytest.mark.parametrize("name", some(MUTANTS))
+def test_spin_finds_a_mutant(name: str, tmp_path: Path) -> None:
+    """Of all that it breaks only what it is meant to, and what every machine claims, is looked at. Where Spin cannot
+    say what it breaks, it finds all states."""
+    machine, wanted = told(MUTANTS[name])
+    claim = MUTANTS[name].violated
+    wanted.violated = {n: steps for n, steps in wanted.violated.items() if n == claim or n not in wanted.kinds}
+    assert claim in wanted.violated or claim not in wanted.kinds
+    assert by_spin(machine, wanted, tmp_path, (claim,) if claim in wanted.kinds else ()) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spec", SHIPPED)
+def test_tlc_finds_mutants(spec: str, tmp_path: Path) -> None:
+    """The first of a spec's mutants that breaks a claim on states, and the first that breaks one on steps."""
+    needs(missing_for_tlc())
+    kinds = {PropertyKind.ALWAYS, PropertyKind.STEP}
+    for mutant in mutants(spec):
+        machine = mutant.make()
+        verdict = explore(machine, max_states=MOST_STATES)
+        if not verdict.coverage.complete:
+            continue
+        wanted = expected_of(verdict)
+        kind = wanted.kinds.get(mutant.violated)
+        if kind in kinds:
+            kinds.remove(kind)
+            folder = tmp_path / mutant.name
+            folder.mkdir()
+            assert by_tlc(machine, wanted, folder) is None, mutant.name
+
+
+def asking_for(module: Module, goal: str) -> Module:
+    """``module`` with the trace to a goal asked for, as its configuration says how to."""
+    text = re.sub(rf"^  \\\* (never_{goal})$", r"  \1", module.configuration, flags=re.M)
+    assert text != module.configuration
+    return Module(module.name, module.text, text, module.left_out)
+
+
+@pytest.mark.parametrize("peer", PEERS)
+def test_a_trace_to_a_goal(peer: str, tmp_path: Path) -> None:
+    machine = gang()
+    trace = explore(machine)["every_app_finishes"].trace
+    assert trace is not None
+    found: Found
+    if peer == "tlc":
+        needs(missing_for_tlc())
+        found = run_tlc(asking_for(tla(machine), "every_app_finishes"), tmp_path)
+        assert (found.violated, found.steps) == ("never_every_app_finishes", len(trace))
+    else:
+        needs(missing_for_spin())
+        found = run_spin(promela(machine, ("every_app_finishes",)), tmp_path)
+        # A state is told one step later.
+        assert (found.violated, found.steps) == ("every_app_finishes", len(trace) + 1)
+
+
+# ---- random machines
+
+
+def compare_random(peer: str, folder: Path, examples: int) -> None:
+    @settings(
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(machines(300))
+    def agrees(machine: Machine) -> None:
+        for file in folder.iterdir():
+            if file.is_file():
+                file.unlink()
+        # TLA+ cannot see a step that changes nothing.
+        assert PEERS[peer](machine, expected(machine, idle_steps=peer == "spin"), folder) is None
+
+    agrees()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("peer", PEERS)
+def test_random_machines(peer: str, tmp_path: Path) -> None:
+    compare_random(peer, tmp_path, 10)
