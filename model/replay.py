@@ -39,11 +39,9 @@ def replay_itf(machine: Machine, whole: object) -> Replayed:
     """Whether the ITF object ``whole`` is a run of ``machine``. FileError for what is no trace of its variables."""
     if not isinstance(whole, Mapping) or not isinstance(whole.get("states"), list) or not whole["states"]:
         raise FileError("not a trace in ITF: it is an object with states")
-    states = whole["states"]
-    told = all(
-        isinstance(s, Mapping) and isinstance(s.get("#meta"), Mapping) and "action" in s["#meta"] for s in states[1:]
-    )
-    if told and len(states) > 1 and isinstance(states[0].get("#meta"), Mapping):
+    metas = [s.get("#meta") if isinstance(s, Mapping) else None for s in whole["states"]]
+    tells_actions = all(isinstance(m, Mapping) and "action" in m for m in metas[1:])
+    if len(metas) > 1 and isinstance(metas[0], Mapping) and tells_actions:
         return _replay_told(machine, whole)
     return _Search(machine, whole).run()
 
@@ -105,7 +103,8 @@ class _Search:
         found = next((s for s in self.semantics.initial_states() if self._is(s, told[0])), None)
         if found is None:
             return Replayed(steps, None, "the trace's first state is not an initial state", 0)
-        initial, taken = named_state(self.machine, found), []
+        initial = named_state(self.machine, found)
+        taken: list[Step] = []
         for number, wanted in enumerate(told[1:], 1):
             step = self._step(found, wanted)
             if step is None:
@@ -142,7 +141,7 @@ class _Search:
         """The raw form; a value outside the domain is one that no state has."""
         plain = plain_value(value)
         kind = domain_type(domain)
-        if kind == BOOL or kind == INT:
+        if kind in (BOOL, INT):
             if isinstance(plain, bool) is not (kind == BOOL) or not isinstance(plain, int):
                 raise TypeError(f"{cell} is {plain!r}")
             return int(plain)
