@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from agreement import Expected, disagreement_of_spin, disagreement_of_tlc, expected, expected_of
 from hypothesis import HealthCheck, Phase, given, settings
+from test_tla import machine_of_all
 
 from model.explore import explore
 from model.export.peers import Found, missing_for_spin, missing_for_tlc, run_spin, run_tlc
@@ -153,6 +154,12 @@ def test_a_trace_to_a_goal(peer: str, tmp_path: Path) -> None:
         found = run_spin(promela(machine, ("every_app_finishes",)), tmp_path)
         # A state is told one step later.
         assert (found.violated, found.steps) == ("every_app_finishes", len(trace) + 1)
+
+
+@pytest.mark.parametrize("peer", PEERS)
+def test_every_construct(peer: str, tmp_path: Path) -> None:
+    machine = machine_of_all()
+    assert PEERS[peer](machine, expected(machine, idle_steps=peer == "spin"), tmp_path) is None
 
 
 # ---- random machines

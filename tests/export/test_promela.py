@@ -9,7 +9,20 @@ from promela_reader import explored
 
 from gangproof.cli import run
 from model.export.promela import promela
-from model.language import Expr, Machine, Sort, SpecError, after, all_, choose, one_of, require, sum_, when
+from model.language import (
+    Expr,
+    Machine,
+    PropertyKind,
+    Sort,
+    SpecError,
+    after,
+    all_,
+    choose,
+    one_of,
+    require,
+    sum_,
+    when,
+)
 from model.strategies import machines
 from specs.gang import gang
 from specs.loading import load_spec
@@ -34,7 +47,7 @@ def agrees(machine: Machine) -> None:
     deadlock = wanted.violated.pop("deadlock_free", None)
     assert told == wanted.violated
     # Spin calls it none where a failing assertion can be taken.
-    if not any(k.value == "always" and n in told for n, k in wanted.kinds.items()):
+    if not any(k is PropertyKind.ALWAYS and n in told for n, k in wanted.kinds.items()):
         assert found.stuck == deadlock
 
 

@@ -111,18 +111,20 @@ class Claims:
             return self._definition(p.doc, self.name(p), claim)
         fair = self.writer.naming.fresh(f"fairness_of_{p.name}")
         demands = [f"/\\ {self.fairness(f)}" for f in p.fairness]
-        lines = hanging("(", claim)
-        claim = [f"{fair} =>", *indented([*lines[:-1], f"{lines[-1]})"])]
-        return [f"{fair} ==", *indented(demands), *self._definition(p.doc, self.name(p), claim)]
+        claim = _closed(claim)
+        flat = f"{fair} => {claim[0]}"
+        if len(claim) > 1 or len(self.name(p)) + 4 + len(flat) > WIDTH:
+            lines = [f"{fair} =>", *indented(claim)]
+        else:
+            lines = [flat]
+        return [f"{fair} ==", *indented(demands), "", *self._definition(p.doc, self.name(p), lines)]
 
     def _at_last(self, p: Property, names: Names) -> list[str]:
         """``<>(goal)``, ``(trigger) ~> (goal)``."""
-        goal = hanging("(", self.writer.block(p.condition, names, WIDTH - 10))
-        goal = [*goal[:-1], f"{goal[-1]})"]
+        goal = _closed(self.writer.block(p.condition, names, WIDTH - 10))
         if p.trigger is None:
             return hanging("<>", goal)
-        trigger = hanging("(", self.writer.block(p.trigger, names, WIDTH - 10))
-        trigger = [*trigger[:-1], f"{trigger[-1]})"]
+        trigger = _closed(self.writer.block(p.trigger, names, WIDTH - 10))
         flat = f"{trigger[0]} ~> {goal[0]}"
         if len(trigger) == len(goal) == 1 and len(flat) <= WIDTH - 10:
             return [flat]
@@ -166,7 +168,7 @@ class Claims:
             f"SPECIFICATION {spec}",
         ]
         if sets:
-            lines += ["CONSTANTS", *(f"  {name} = {elements}" for name, elements in sets)]
+            lines += ["CONSTANTS", *(f"  {name} {elements}" for name, elements in sets)]
         lines += ["INVARIANTS", *(f"  {name}" for name in self.invariants)]
         for name, never in self.goals:
             lines += [f"  \\* {never}", f"  \\* (where it is violated, {name} is reached: the trace leads there)"]
@@ -178,6 +180,12 @@ class Claims:
                 f"  \\* (assumes {strong} strong fairnesses: TLC would look at 2^{strong} cases)",
             ]
         return "\n".join(lines) + "\n"
+
+
+def _closed(lines: list[str]) -> list[str]:
+    """``lines`` in parentheses."""
+    lines = hanging("(", lines)
+    return [*lines[:-1], f"{lines[-1]})"]
 
 
 __all__ = ["Claims"]

@@ -107,20 +107,20 @@ class Writer:
     def _quantified(self, expr: Quantified, names: Names) -> tuple[str, int]:
         inner = self.naming.bind(expr.symbols, names)
         opening, closing, level = self._around(expr, inner)
-        return f"{opening} {self.flat(expr.body, inner)}{closing}", level
+        return f"{opening}{self.flat(expr.body, inner)}{closing}", level
 
     def _around(self, expr: Quantified, inner: Names) -> tuple[str, str, int]:
         """What stands before and after the body of a quantifier, and how tightly the whole binds."""
         bounds = self.bounds(expr.symbols, inner)
         match expr.kind:
             case "all":
-                return f"\\A {bounds} :", "", _OPEN
+                return f"\\A {bounds} : ", "", _OPEN
             case "any":
-                return f"\\E {bounds} :", "", _OPEN
+                return f"\\E {bounds} : ", "", _OPEN
             case "sum":
-                return f"{self.helper('Sum')}([{bounds} |->", "])", _ATOM
+                return f"{self.helper('Sum')}([{bounds} |-> ", "])", _ATOM
             case "count":
-                return f"Cardinality({{{self.member(expr.symbols, inner)} :", "})", _ATOM
+                return f"Cardinality({{{self.member(expr.symbols, inner)} : ", "})", _ATOM
         # The bounds of a set of values come after them.
         return f"{self.helper(expr.kind.capitalize())}({{", f" : {bounds}}})", _ATOM
 
@@ -157,7 +157,7 @@ class Writer:
             case Quantified(symbols=symbols, body=body):
                 inner = self.naming.bind(symbols, names)
                 opening, closing, _ = self._around(expr, inner)
-                lines = [opening, *indented(self.block(body, inner, room - 2))]
+                lines = [opening.rstrip(), *indented(self.block(body, inner, room - 2))]
                 return [*lines[:-1], lines[-1] + closing]
             case After(body=body):
                 lines = hanging("(", self.block(without_after(body), names, room - 1))
@@ -220,7 +220,7 @@ def _orders(expr: Op) -> bool:
 
 def comment(text: str) -> list[str]:
     """``text`` as a comment, paragraph by paragraph."""
-    paragraphs = [" ".join(p.split()) for p in text.split("\n\n")] if text else []
+    paragraphs = [" ".join(p.split()) for p in text.strip().split("\n\n") if p]
     return [
         f"\\* {line}".rstrip()
         for paragraph in paragraphs

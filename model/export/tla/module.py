@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -46,6 +47,8 @@ class _Module:
         self.vars, self.init, self.next, self.spec = (fresh(n) for n in ("vars", "Init", "Next", "Spec"))
         self.calls: dict[int, tuple[str, list[str]]] = {}
         self.faulty = fresh("written_twice")
+        odd = [s for s, d in machine.sorts.items() if any(map(_needs_escapes, d.names))]
+        self.elements = {s: fresh(f"{s.__name__}Elements") for s in odd}
         self.variables = [self.naming.of(v) for v in machine.variables]
 
     def module(self) -> Module:
@@ -79,31 +82,39 @@ class _Module:
 
     def sets(self) -> list[tuple[str, str]]:
         """Each sort and the set of its elements."""
-        return [
-            (self.naming.sorts[id(s)], f"{{{', '.join(map(quoted, d.names))}}}") for s, d in self.machine.sorts.items()
-        ]
+        found = []
+        for sort, declared in self.machine.sorts.items():
+            elements = f"{{{', '.join(map(quoted, declared.names))}}}"
+            # A configuration has no way to write a quote in a name: it points to a definition then.
+            here = self.elements.get(sort)
+            found.append((self.naming.sorts[id(sort)], f"<- {here}" if here else f"= {elements}"))
+        return found
 
     def declarations(self) -> Iterator[str]:
         """Sorts, enums, tables, variables."""
         if self.machine.sorts:
             yield from (*_wrapped("CONSTANTS ", [self.naming.sorts[id(s)] for s in self.machine.sorts], ""), "")
+        for sort, name in self.elements.items():
+            yield from _wrapped(f"{name} == {{", list(map(quoted, self.machine.sorts[sort].names)), "}")
         for cls in enums_of(self.machine):
             name = self.naming.enums[id(cls)]
             yield from _wrapped(f"{name} == {{", [quoted(member.name) for member in cls], "}")
         for sort, name in self.writer.positions.items():
             places = [str(i) for i in range(1, self.machine.sorts[sort].size + 1)]
-            yield f"{name} == {self._by_element([sort], places)}"
+            yield from hanging(f"{name} == ", self._by_element([sort], places))
         for table in self.machine.tables:
             yield from self.table(table)
         variables = [*self.variables, *([self.faulty] if self.tells_faults else [])]
-        yield from ("", *_wrapped("VARIABLES ", variables, ""), *_wrapped(f"{self.vars} == <<", variables, ">>"), "")
+        if self.machine.tables or self.writer.positions or enums_of(self.machine):
+            yield ""
+        yield from (*_wrapped("VARIABLES ", variables, ""), *_wrapped(f"{self.vars} == <<", variables, ">>"), "")
 
     def table(self, table: Table[Any]) -> Iterator[str]:
         """A table of constants."""
         values = [integer(v) for _, v in sorted(table.values.items())]
-        yield f"{self.naming.of(table)} == {self._by_element(list(table.sorts), values)}"
+        yield from hanging(f"{self.naming.of(table)} == ", self._by_element(list(table.sorts), values))
 
-    def _by_element(self, sorts: Sequence[type[Sort]], values: list[str]) -> str:
+    def _by_element(self, sorts: Sequence[type[Sort]], values: list[str]) -> list[str]:
         """A function from elements of ``sorts`` to ``values``, in the order of their positions."""
         names = [self.machine.sorts[s].names for s in sorts]
         symbols: dict[int, str] = {}
@@ -112,10 +123,14 @@ class _Module:
         indices = list(symbols.values())
         bounds = ", ".join(f"{i} \\in {self.naming.sorts[id(s)]}" for i, s in zip(indices, sorts, strict=True))
         if len(set(values)) == 1:
-            return f"[{bounds} |-> {values[0]}]"
+            return [f"[{bounds} |-> {values[0]}]"]
         if len(sorts) == 1 and all(map(is_identifier, names[0])):
-            return f"[{', '.join(f'{n} |-> {v}' for n, v in zip(names[0], values, strict=True))}]"
-        return f"[{bounds} |-> {_cases(indices, names, values)}]"
+            return [f"[{', '.join(f'{n} |-> {v}' for n, v in zip(names[0], values, strict=True))}]"]
+        cases = _cases(indices, names, values)
+        flat = " ".join(line.strip() for line in cases)
+        if len(flat) + len(bounds) <= WIDTH - 20:
+            return [f"[{bounds} |-> {flat}]"]
+        return [f"[{bounds} |->", *indented(cases[:-1]), f"  {cases[-1]}]"]
 
     def helpers(self) -> Iterator[str]:
         """The operators that sums and extremes need."""
@@ -149,11 +164,11 @@ class _Module:
         yield from ("", f"{self.init} ==")
         parts = [self._start(v) for v in self.machine.variables]
         if self.tells_faults:
-            parts.append(f"{self.faulty} = FALSE")
-        parts += [self.naming.properties[id(c)] for c in self.machine.initial_constraints]
-        yield from (f"  /\\ {part}" for part in parts)
+            parts.append([f"{self.faulty} = FALSE"])
+        parts += [[self.naming.properties[id(c)]] for c in self.machine.initial_constraints]
+        yield from (line for part in parts for line in hanging("  /\\ ", part))
 
-    def _start(self, variable: VariableBase) -> str:
+    def _start(self, variable: VariableBase) -> list[str]:
         """The values that ``variable`` may start with."""
         name, domain = self.naming.of(variable), variable.domain
         choices = [
@@ -162,19 +177,18 @@ class _Module:
         ]
         sets = [f"{{{', '.join(c)}}}" for c in choices]
         if not variable.sorts:
-            return f"{name} = {choices[0][0]}" if len(choices[0]) == 1 else f"{name} \\in {sets[0]}"
+            return [f"{name} = {choices[0][0]}" if len(choices[0]) == 1 else f"{name} \\in {sets[0]}"]
         if all(len(c) == 1 for c in choices):
-            return f"{name} = {self._by_element(variable.sorts, [c[0] for c in choices])}"
+            return hanging(f"{name} = ", self._by_element(variable.sorts, [c[0] for c in choices]))
         product = self.writer.product(variable.sorts)
         if len(set(sets)) == 1:
-            return f"{name} \\in [{product} -> {sets[0]}]"
+            return [f"{name} \\in [{product} -> {sets[0]}]"]
         every = list(dict.fromkeys(v for c in choices for v in c))
         each = self._by_element(variable.sorts, sets)
         inside, allowed = self.naming.local("f", {}), self.naming.local("i", {})
-        return (
-            f"{name} \\in {{{inside} \\in [{product} -> {{{', '.join(every)}}}] : "
-            f"\\A {allowed} \\in {product} : {inside}[{allowed}] \\in ({each})[{allowed}]}}"
-        )
+        lines = hanging(f"\\A {allowed} \\in {product} : {inside}[{allowed}] \\in (", each)
+        lines = [*lines[:-1], f"{lines[-1]})[{allowed}]}}"]
+        return [f"{name} \\in {{{inside} \\in [{product} -> {{{', '.join(every)}}}] :", *indented(indented(lines))]
 
     def _names(self, action: Action) -> Names:
         return self.naming.bind(action.symbols, {})
@@ -212,6 +226,10 @@ class _Module:
         yield from ("", f"{self.spec} == {self.init} /\\ [][{self.next}]_{self.vars}")
 
 
+def _needs_escapes(name: str) -> bool:
+    return '"' in name or "\\" in name
+
+
 def _clash_lines(name: str, clashes: list[str]) -> list[str]:
     if len(clashes) == 1:
         return [f"{name}' = ({clashes[0]})"]
@@ -234,16 +252,13 @@ def _check_numbers(machine: Machine) -> None:
                 raise SpecError(f"TLC has integers of 32 bits, {part.raw} leaves them", part.at)
 
 
-def _cases(indices: Sequence[str], names: Sequence[Sequence[str]], values: Sequence[str]) -> str:
-    """``CASE a = "app1" -> 1 [] OTHER -> 2``."""
-    rows: list[tuple[str, str]] = []
-    positions: list[tuple[str, ...]] = [()]
-    for each in names:
-        positions = [(*p, n) for p in positions for n in each]
-    for position, value in zip(positions, values, strict=True):
+def _cases(indices: Sequence[str], names: Sequence[Sequence[str]], values: Sequence[str]) -> list[str]:
+    """``CASE a = "app1" -> 1``, and the others under it."""
+    rows = []
+    for position, value in zip(itertools.product(*names), values, strict=True):
         condition = " /\\ ".join(f"{i} = {quoted(n)}" for i, n in zip(indices, position, strict=True))
-        rows.append((condition, value))
-    return "CASE " + " [] ".join(f"{c} -> {v}" for c, v in rows)
+        rows.append(f"{condition} -> {value}")
+    return [f"CASE {rows[0]}", *(f"  [] {row}" for row in rows[1:])]
 
 
 def _wrapped(opening: str, items: Sequence[str], closing: str, room: int = WIDTH) -> list[str]:
