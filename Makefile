@@ -56,7 +56,7 @@ test-slow: $(READY)
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -q -m slow --timeout=3600
 
 test-peers: $(READY)
-	GANGPROOF_PEERS=required $(BIN)/python -m pytest -q -m peers --timeout=900
+	GANGPROOF_PEERS=required $(BIN)/python -m pytest -q -n $(WORKERS) -m peers --timeout=900
 
 mutants: $(READY)
 	$(BIN)/gangproof mutants

@@ -59,7 +59,16 @@ def run_tlc(module: Module, folder: Path, timeout: int = 300) -> Found:
     assert jar is not None, "ask missing_for_tlc() before"
     (folder / f"{module.name}.tla").write_text(module.text, encoding="utf-8")
     (folder / f"{module.name}.cfg").write_text(module.configuration, encoding="utf-8")
-    options = ["-Xmx2g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", str(jar.resolve()), "tlc2.TLC"]
+    # TLC unpacks its modules where temporary files belong: two at once would read each other's halves.
+    options = [
+        f"-Djava.io.tmpdir={folder}",
+        "-Xmx2g",
+        "-XX:+UseSerialGC",
+        "-XX:TieredStopAtLevel=1",
+        "-cp",
+        str(jar.resolve()),
+        "tlc2.TLC",
+    ]
     command = ["java", *options, "-deadlock", "-workers", "1", f"{module.name}.tla"]
     said = _run(command, folder, timeout)
     states = re.findall(r"(\d+) distinct states found", said)
