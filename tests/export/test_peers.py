@@ -44,6 +44,7 @@ SIZES: dict[str, tuple[str, ...]] = {
     "predicate_cache": (),
     "ray": ("instances=1", "max_workers=1", "jobs=1"),
 }
+CHANNELS = str(Path(__file__).resolve().parents[2] / "examples" / "async-interface" / "interface.py")
 FAST = ("gang", "coscheduling")
 MOST_STATES = 4_000
 
@@ -80,6 +81,14 @@ def test_a_shipped_spec(name: str, peer: str, tmp_path: Path) -> None:
     verdict = explore(machine)
     assert verdict.coverage.distinct_states <= MOST_STATES
     assert PEERS[peer](machine, expected_of(verdict), tmp_path) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("peer", PEERS)
+@pytest.mark.parametrize("order", ["fifo", "any"])
+def test_channels_and_timers(order: str, peer: str, tmp_path: Path) -> None:
+    machine = load_spec(CHANNELS, [f"order={order}", "duplicates=true"])
+    assert PEERS[peer](machine, expected_of(explore(machine)), tmp_path) is None
 
 
 # ---- faults

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -69,7 +70,7 @@ class _Module:
             *self.helpers(),
         ]
         lines = [*head, *definitions, *beginning, *actions, "", *self.steps(), *said, "=" * 60]
-        text = "\n".join(line.rstrip() for line in lines) + "\n"
+        text = re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in lines) + "\n")
         return Module(self.naming.module, text, claims.configuration(self.spec, self.sets()), tuple(claims.left_out))
 
     def about(self) -> str:
