@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from model.export.tla.expressions import WIDTH, Writer, comment, hanging, indented
 from model.export.tla.names import Names
-from model.language import Fairness, Machine, Property, PropertyKind
+from model.language import Expr, Fairness, Machine, Property, PropertyKind, Read
 from model.language.properties import BUILT_IN
+from model.language.walking import walk
 
 _DEADLOCK, _RANGE, _WRITE = BUILT_IN
 _MOST_STRONG = 6
@@ -121,14 +122,22 @@ class Claims:
 
     def _at_last(self, p: Property, names: Names) -> list[str]:
         """``<>(goal)``, ``(trigger) ~> (goal)``."""
-        goal = _closed(self.writer.block(p.condition, names, WIDTH - 10))
+        goal = self._of_states(p.condition, names)
         if p.trigger is None:
             return hanging("<>", goal)
-        trigger = _closed(self.writer.block(p.trigger, names, WIDTH - 10))
+        trigger = self._of_states(p.trigger, names)
         flat = f"{trigger[0]} ~> {goal[0]}"
         if len(trigger) == len(goal) == 1 and len(flat) <= WIDTH - 10:
             return [flat]
         return [*trigger, *hanging("  ~> ", goal)]
+
+    def _of_states(self, expr: Expr, names: Names) -> list[str]:
+        """``expr`` in parentheses. One that reads no variable TLC takes for a constant, of which it draws wrong
+        conclusions inside ``~>``: it is made to read some."""
+        lines = _closed(self.writer.block(expr, names, WIDTH - 10))
+        if any(isinstance(part, Read) for part in walk(expr)):
+            return lines
+        return _closed([*lines[:-1], f"{lines[-1]} /\\ {self.vars} = {self.vars}"])
 
     def fairness(self, fairness: Fairness) -> str:
         """One demand: for each combination of what is meant separately, some instance of the action."""
