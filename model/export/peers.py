@@ -74,6 +74,9 @@ def run_tlc(module: Module, folder: Path, timeout: int = 300) -> Found:
     states = re.findall(r"(\d+) distinct states found", said)
     violated = re.search(r"Error: (?:Invariant|Action property|Temporal property) (\w+) is violated", said)
     initially = re.search(r"Error: Invariant (\w+) is violated by the initial state", said)
+    constant = re.search(r"Error: The invariant of (\w+) is equal to FALSE", said)
+    if constant is not None:  # it looks at no state then
+        return Found(0, constant[1], 0, said)
     live = "Temporal properties were violated" in said
     if "No error has been found" not in said and not (violated or initially or live):
         raise RuntimeError(f"TLC said:\n{said}")

@@ -14,14 +14,16 @@ from typing import Any
 import pytest
 from agreement import Expected, disagreement_of_spin, disagreement_of_tlc, expected, expected_of
 from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.strategies import SearchStrategy
 from test_tla import machine_of_all
 
+from model import semantics
 from model.explore import explore
 from model.export.peers import Found, missing_for_spin, missing_for_tlc, run_spin, run_tlc
 from model.export.promela import promela
 from model.export.tla import Module, tla
 from model.language import Machine, PropertyKind
-from model.strategies import machines
+from model.strategies import live_machines, machines
 from specs.gang import gang
 from specs.loading import load_spec
 from specs.mutant import Mutant
@@ -174,7 +176,9 @@ def test_every_construct(peer: str, tmp_path: Path) -> None:
 # ---- random machines
 
 
-def compare_random(peer: str, folder: Path, examples: int) -> None:
+def some_machines(strategy: SearchStrategy[Machine], examples: int, check: Callable[[Machine], None]) -> None:
+    """``check`` of a handful of ``strategy``, the same ones in every run, unless a profile looks for what is new."""
+
     @settings(
         max_examples=examples,
         deadline=None,
@@ -182,18 +186,35 @@ def compare_random(peer: str, folder: Path, examples: int) -> None:
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    @given(machines(300))
-    def agrees(machine: Machine) -> None:
-        for file in folder.iterdir():
-            if file.is_file():
-                file.unlink()
-        # TLA+ cannot see a step that changes nothing.
-        assert PEERS[peer](machine, expected(machine, idle_steps=peer == "spin"), folder) is None
+    @given(strategy)
+    def run(machine: Machine) -> None:
+        check(machine)
 
-    agrees()
+    run()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("peer", PEERS)
 def test_random_machines(peer: str, tmp_path: Path) -> None:
-    compare_random(peer, tmp_path, 10)
+    def agrees(machine: Machine) -> None:
+        # TLA+ cannot see a step that changes nothing.
+        assert PEERS[peer](machine, expected(machine, idle_steps=peer == "spin"), tmp_path) is None
+
+    some_machines(machines(300), 10, agrees)
+
+
+@pytest.mark.slow
+def test_random_liveness(tmp_path: Path) -> None:
+    """TLC says whether any of what is claimed to happen at last does not."""
+    needs(missing_for_tlc())
+
+    def agrees(machine: Machine) -> None:
+        if expected(machine, idle_steps=False).violated:
+            return
+        module = tla(machine)
+        asked = {p.name for p in machine.properties if p.kind.is_liveness} - dict(module.left_out).keys()
+        wrong = semantics.explore(machine).violated.keys() & asked
+        found = run_tlc(module, tmp_path)
+        assert (found.violated == "temporal") is bool(wrong), f"TLC found {found.violated}, violated are {wrong}"
+
+    some_machines(live_machines(100), 15, agrees)

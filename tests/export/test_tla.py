@@ -262,6 +262,22 @@ def test_strong_fairness_that_tlc_cannot_take() -> None:
     assert dict(module.left_out).keys() == {"flips"}
 
 
+def test_a_trigger_that_reads_no_variable() -> None:
+    """TLC takes a constant inside ``~>`` for something else than it is."""
+    m = Machine("constant")
+    x = m.scalar("x", bool, init=False)
+
+    @m.action
+    def flip() -> None:
+        x.next = ~x
+
+    @m.leads_to(fairness=[])
+    def nothing() -> tuple[bool, Expr]:
+        return False, x.now
+
+    has(tla(m).text, "nothing == ((FALSE) /\\ vars = vars) ~> (x)")
+
+
 def test_numbers_that_tlc_has_no_room_for() -> None:
     m = Machine("large")
     x = m.scalar("x", range(2**33), init=0)
