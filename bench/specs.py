@@ -26,19 +26,37 @@ Scopes = Mapping[str, Sequence[str]]
 SCOPES: Scopes = MappingProxyType(
     {
         "gang": ("apps=4 size=3 nodes=2 capacity=4 quota=7", "apps=5 size=3 nodes=2 capacity=4 quota=8"),
-        "yunikorn": ("queues=two_leaves", "policy=fair reject_fair=false", "apps=3 size=2"),
-        "yunikorn_current": (
-            "timers=free",
-            "preemptions=1 node_removals=1 restarts=1 repaired=true style=hard",
-            "node_removals=1",
-            "apps=2",
+        "yunikorn": (
+            "queues=two_leaves",
+            "policy=fair reject_fair=false",
+            "apps=3 size=2",
+            "edition=current",
+            "edition=current timers=free",
+            "edition=current preemptions=1 node_removals=1 restarts=1 repaired=true style=hard",
+            "edition=current node_removals=1",
+            "edition=current apps=2",
         ),
         "autoscaled_gang": ("policy=fair", "vanish=true"),
         "kubernetes": ("edition=seed", "pods=2 nodes=2 misfits=0 cycle=pod_by_pod"),
         "composite": ("pods=2,1 min_count=1 slots=1,0,2,0 busy=2 changes=0",),
-        "kueue": ("recheck=false",),
-        "volcano": ("edition=current", "edition=current bind_failures=1", "quota_changes=1"),
-        "predicate_cache": ("annotation=none", "annotation=one_role edition=current", "workload=tfjob"),
+        "kueue": (
+            "nominal=4,3 queue=0,1,0,0 size=4,4,2,4 priority=1,1,0,0",
+            "nominal=4,3 queue=0,1,0,0 size=4,4,2,4 priority=1,1,0,0 repaired=true",
+        ),
+        "volcano": (
+            "edition=shipped",
+            "edition=current",
+            "edition=current scale_ups=1",
+            "edition=current slow_ends=1",
+            "quota_changes=1",
+        ),
+        "volcano_reclaim": ("repaired=true", "size=4 nodes=4 minimum=2"),
+        "predicate_cache": (
+            "edition=current",
+            "annotation=none",
+            "annotation=one_role edition=current",
+            "workload=tfjob",
+        ),
         "ray": ("edition=seed", "kuberay=true", "errors=true", "reconfigure=true repaired=true"),
     }
 )
@@ -46,11 +64,17 @@ SCOPES: Scopes = MappingProxyType(
 LARGE: Scopes = MappingProxyType(
     {
         "gang": ("apps=5 size=2 nodes=3 capacity=4 quota=8",),
-        "yunikorn": ("apps=3 capacity=4 quota=7",),
-        "yunikorn_current": ("apps=2 preemptions=1 repaired=true style=hard",),
+        "yunikorn": (
+            "apps=3 capacity=4 quota=7",
+            "edition=current apps=2 preemptions=1 repaired=true style=hard",
+        ),
         "kubernetes": ("groups=3 misfits=0 failures=0",),
+        "kueue": (
+            "nominal=3,3,2 weight=2,1,1 queue=0,1,2,0,1,2,0,1,2,0,1,2 size=3,3,2,2,4,3,1,2,3,4,1,2 "
+            "priority=0,0,0,0,0,0,0,0,0,0,0,0 strategy=final",
+        ),
         "volcano": ("jobs=2",),
-        "volcano_reclaim": ("jobs=2",),
+        "volcano_reclaim": ("jobs=2", "jobs=2 repaired=true"),
         "ray": ("instances=3", "split=true"),
     }
 )

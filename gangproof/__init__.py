@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from model.language import Machine
+    from model.proof import Proof
     from model.simulation import Simulation
     from model.verdict import Verdict
     from reference.cluster import Cluster
@@ -60,6 +61,16 @@ def simulate(spec: Spec | Machine, /, **keywords: Any) -> Simulation:
     return _simulate(machine(spec, **keywords))
 
 
+def prove(spec: Spec | Machine, /, **keywords: Any) -> Proof:
+    """What holds of ``spec`` in runs of any length; ``keywords`` as for `check`, options of `model.prove.prove`."""
+    from model.language import Machine as _Machine
+    from model.prove import prove as _prove
+
+    if isinstance(spec, _Machine):
+        return _prove(spec, **keywords)
+    return _prove(machine(spec, **keywords))
+
+
 def load(*paths: str) -> LoadResult:
     """Read manifests: see `reference.manifests.load`."""
     from reference.manifests import load as _load
@@ -81,4 +92,4 @@ def place(cluster: Cluster, time_limit: float = 60.0) -> Solution:
     return solve(cluster, time_limit=time_limit)
 
 
-__all__ = ["check", "load", "machine", "place", "schedule", "simulate"]
+__all__ = ["check", "load", "machine", "place", "prove", "schedule", "simulate"]

@@ -26,6 +26,7 @@ _COMMANDS = {
     "list": "what is shipped: specs, their parameters, actions, properties",
     "check": "explore every state of a spec",
     "simulate": "random walks over a spec that is too big to explore",
+    "prove": "what holds in runs of any length, by induction",
     "explain": "why a state is reachable, why an action is not enabled there",
     "replay": "whether a trace in ITF is a run of a spec",
     "export": "a spec for other tools: its life cycles as a picture, or all of it for TLC or Spin",

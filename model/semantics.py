@@ -11,7 +11,7 @@ from __future__ import annotations
 import enum
 import itertools
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -212,6 +212,18 @@ class Semantics:
     def _instance_of(self, step: Step) -> Instance | None:
         wanted = (step.action, step.arguments)
         return next((i for i in self.instances if (i.action.name, self.arguments(i)) == wanted), None)
+
+    def run(self, start: State, numbers: Iterable[int]) -> Trace:
+        """The run from ``start`` by the instances with these numbers, each enabled; only the last may be a fault."""
+        state, steps = start, []
+        for number in numbers:
+            instance = self.instances[number]
+            assert self.is_enabled(instance, state), f"{instance.action.name} is not enabled"
+            result = self.fire(instance, state)
+            fault = result.message if isinstance(result, Fault) else None
+            state = state if isinstance(result, Fault) else result
+            steps.append(Step(instance.action.name, self.arguments(instance), named_state(self.machine, state), fault))
+        return Trace(named_state(self.machine, start), tuple(steps))
 
     def run_of(self, trace: Trace) -> tuple[list[State], list[int]]:
         """The states of a ``trace`` that replays without a fault, and the numbers of the instances between them."""

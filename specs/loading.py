@@ -18,6 +18,7 @@ from typing import Any
 
 from model.language import Machine, SpecError
 from model.language.errors import explained
+from specs.editions import of_edition
 from specs.parameters import ParameterError, check_known, parameters_of, parse_assignments, shown
 from specs.registry import SHIPPED, spec_function
 
@@ -128,8 +129,7 @@ def _call(spec: str, function: Callable[..., Machine], values: Mapping[str, Any]
         raise SpecLoadError(
             f"{spec}: the function returns {type(machine).__name__}, expected a Machine (is 'return m' missing?)"
         )
-    defaults = {n: p.default for n, p in inspect.signature(function).parameters.items()}
-    machine.parameters = {n: shown(v) for n, v in {**defaults, **values}.items()}
+    machine.parameters = {n: shown(v) for n, v in of_edition(function, values).items()}
     return machine.finish()
 
 

@@ -61,12 +61,14 @@ class Mutant:
 class Faults:
     """Makes the mutants of the spec that ``build`` builds, in the scope ``usual`` where none is named.
 
-    ``tracker`` is what the ids of reports begin with: "YUNIKORN-".
+    ``tracker`` is what the ids of reports begin with: "YUNIKORN-". ``everywhere`` are parameters of every scope: the
+    edition.
     """
 
     build: Callable[..., Machine]
     usual: Mapping[str, Any] = field(default_factory=dict)
     tracker: str = ""
+    everywhere: Mapping[str, Any] = field(default_factory=dict)
 
     def __call__(
         self,
@@ -80,7 +82,7 @@ class Faults:
         changed: Mapping[str, Any] | None = None,
     ) -> Mutant:
         """A `Mutant` of these."""
-        scope = self.usual if parameters is None else parameters
+        scope = {**self.everywhere, **(self.usual if parameters is None else parameters)}
         return Mutant(name, source, violated, self.build, edits, scope, consequences, report, changed or {})
 
     def report(self, number: str, name: str, source: str, violated: str, *edits: Edit, **given: Any) -> Mutant:

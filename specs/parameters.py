@@ -10,10 +10,12 @@ import inspect
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 from model.language import Machine
+from specs.editions import ByEdition, default_edition
 
 
 class ParameterError(Exception):
@@ -22,11 +24,16 @@ class ParameterError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter: ``kinds`` are the types that its annotation allows, among int, bool, tuple and enum classes."""
+    """One parameter: ``kinds`` are the types that its annotation allows, among int, bool, tuple and enum classes.
+
+    ``by_edition`` has a default for each edition that has the parameter, where they differ; ``default`` is that of the
+    default edition, None if that one does not have it.
+    """
 
     name: str
     kinds: tuple[type, ...]
     default: Any
+    by_edition: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def kind(self) -> str:
@@ -53,6 +60,7 @@ def parameters_of(function: Callable[..., Machine]) -> list[Parameter]:
     except (NameError, TypeError, SyntaxError) as error:
         raise ParameterError(f"{function.__name__}: a parameter's annotation cannot be read: {error}") from None
     found: list[Parameter] = []
+    edition = default_edition(function)
     for p in inspect.signature(function).parameters.values():
         if p.default is p.empty:
             raise ParameterError(f"{function.__name__}: parameter {p.name} has no default")
@@ -63,8 +71,14 @@ def parameters_of(function: Callable[..., Machine]) -> list[Parameter]:
                 f"{function.__name__}: parameter {p.name} must be an int, a bool, an enum or a tuple of int, "
                 f"it is {getattr(hint, '__name__', hint)}"
             )
-        found.append(Parameter(p.name, kinds, p.default))
+        found.append(_parameter(p.name, kinds, p.default, edition))
     return found
+
+
+def _parameter(name: str, kinds: tuple[type, ...], default: Any, edition: str) -> Parameter:
+    if isinstance(default, ByEdition):
+        return Parameter(name, kinds, default.defaults.get(edition), default.defaults)
+    return Parameter(name, kinds, default)
 
 
 def parse_assignments(known: Sequence[Parameter], assignments: Sequence[str]) -> dict[str, Any]:
@@ -99,6 +113,21 @@ def check_size(name: str, value: int, least: int = 1, most: int = 1000) -> None:
     """ValueError that names the parameter, what was found and what is possible, if ``value`` is no sensible size."""
     if type(value) is not int or not least <= value <= most:
         raise ValueError(f"{name} is an integer from {least} to {most}, found {value!r}")
+
+
+def check_product(values: Mapping[str, int], most: int) -> None:
+    """ValueError that names the parameters, if the product of ``values`` is more than ``most``: a state has a number
+    for each combination, and must stay one that can be explored."""
+    found = prod(values.values())
+    if found > most:
+        numbers = " x ".join(map(str, values.values()))
+        raise ValueError(f"{' x '.join(values)} is at most {most}, found {numbers} = {found}")
+
+
+def check_member(name: str, value: object, kind: type[enum.Enum]) -> None:
+    """ValueError that names the parameter and what is possible, if ``value`` is no member of ``kind``."""
+    if not isinstance(value, kind):
+        raise ValueError(f"{name} is one of {', '.join(str(m.value) for m in kind)}, found {value!r}")
 
 
 def check_each(name: str, values: tuple[int, ...], count: int, of: str, least: int = 1, most: int = 1000) -> None:

@@ -18,7 +18,6 @@ SHIPPED: Final = MappingProxyType(
     {
         "gang": "specs.gang",
         "yunikorn": "specs.yunikorn",
-        "yunikorn_current": "specs.yunikorn_current",
         "autoscaled_gang": "specs.autoscaled_gang",
         "kubernetes": "specs.kubernetes",
         "composite": "specs.composite",

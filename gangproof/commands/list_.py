@@ -6,7 +6,7 @@ import click
 
 from gangproof.catalogue import Entry, catalogue
 from gangproof.output import paragraph, print_json
-from specs.parameters import shown
+from specs.parameters import Parameter, shown
 
 
 @click.command("list")
@@ -23,7 +23,7 @@ def command(as_json: bool) -> None:
 
 def _text(entry: Entry) -> str:
     lines = [paragraph(f"{entry.name}: {entry.doc}", indent="  ")]
-    parameters = [f"{p.name}={shown(p.default)} ({p.kind})" for p in entry.parameters]
+    parameters = [f"{p.name}={_default(p)} ({p.kind})" for p in entry.parameters]
     mutants = list(entry.mutants) or ["none"]
     for title, words in (
         ("parameters", parameters),
@@ -33,3 +33,10 @@ def _text(entry: Entry) -> str:
     ):
         lines.append(paragraph(f"  {title}: {', '.join(words)}", indent="    "))
     return "\n".join(lines)
+
+
+def _default(parameter: Parameter) -> str:
+    """Its default; where editions differ, that of each which has the parameter."""
+    if not parameter.by_edition:
+        return str(shown(parameter.default))
+    return ", ".join(f"{shown(value)} in {edition}" for edition, value in parameter.by_edition.items())

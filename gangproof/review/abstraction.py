@@ -1,4 +1,4 @@
-"""From a user's cluster to an instance of the yunikorn spec that can be explored to the end.
+"""From a user's cluster to an instance of the yunikorn spec, its seed edition, that can be explored to the end.
 
 The spec counts units: every member of a gang takes one, nodes and quotas have so many. A cluster has amounts of several
 resources. What is kept: which sets of the chosen gangs fit their common quota together, which gang is larger than the
@@ -20,7 +20,8 @@ from gangproof.verdict_text import typed
 from model.language import Machine
 from reference.cluster import Cluster, SortPolicy
 from specs.loading import build_spec
-from specs.yunikorn import App, Node, Policy, Queues
+from specs.yunikorn import Edition, Queues
+from specs.yunikorn.seed import App, Node, Policy
 
 MOST_UNITS = 4
 """Units of the largest gang; three are needed for two gangs to starve each other by halves."""
@@ -61,6 +62,7 @@ def _abstract(cluster: Cluster, contest: Contest) -> Abstraction:
     machine = build_spec(
         "yunikorn",
         {
+            "edition": Edition.SEED,
             "apps": apps,
             "size": sizes if len(set(sizes)) > 1 else sizes[0],
             "nodes": nodes,
@@ -107,9 +109,10 @@ def _element_names(names: Iterable[str]) -> list[str]:
 
 
 def _command(machine: Machine) -> str:
-    """The parameters that are not the spec's defaults, as one types them after ``gangproof check yunikorn``."""
-    defaults = build_spec("yunikorn", {}).parameters
-    return " ".join(f"{k}={typed(v)}" for k, v in machine.parameters.items() if v != defaults[k])
+    """The edition and what is not its default, as one types it after ``gangproof check yunikorn``."""
+    defaults = build_spec("yunikorn", {"edition": Edition.SEED}).parameters
+    own = [f"{k}={typed(v)}" for k, v in machine.parameters.items() if v != defaults[k]]
+    return " ".join([f"edition={Edition.SEED.value}", *own])
 
 
 def _shown(values: tuple[int, ...]) -> str:

@@ -1,6 +1,5 @@
 """A gang queue over nodes that are cloud instances: applications, placeholders and instances in one machine."""
 
-from specs.autoscaled_gang.life_cycle import InstanceState
 from specs.autoscaled_gang.machine import AppState, Policy, autoscaled_gang
 
-__all__ = ["AppState", "InstanceState", "Policy", "autoscaled_gang"]
+__all__ = ["AppState", "Policy", "autoscaled_gang"]

@@ -1,41 +1,27 @@
-"""The life cycle of a cloud instance in Ray's autoscaler v2: its states, and which may follow which.
+"""The life cycle of a cloud instance: the part of that of Ray's autoscaler v2 in which only launches fail.
 
-Follows the autoscaler's design text of Ray 2.48: its normal transitions, and its note on refused drain requests. ABSENT
-is the text's "(non-existent)". ALLOCATION_FAILED, and REQUESTED back to QUEUED, are only in the program's
-`get_valid_transitions`: they are what a failed launch does. The table is written by hand; no action is derived from it.
+The states and the table of transitions are those of `specs.ray.life_cycle`, in the edition of Ray 2.48. Here
+nothing but a launch fails, Ray neither dies nor is drained by others, and the cloud is asked to take back only what Ray
+has left: so each state towards the end is reached from the one before it. What a failed launch does (REQUESTED back to
+QUEUED, and ALLOCATION_FAILED) is in the program's table alone, not in the design text. No action is derived from the
+table.
 """
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Mapping
 from typing import Final
 
 from model.language import Expr, Machine, Sort, Variable, after, all_, among, implies
+from specs.ray.life_cycle import HAS_CLOUD_INSTANCE, Status, published
+from specs.ray.parameters import Edition
 
 
 class Instance(Sort):
     """A row of the instance manager; once Ray runs there, a node."""
 
 
-class InstanceState(enum.Enum):
-    """State of one row of the instance manager."""
-
-    ABSENT = 0
-    QUEUED = 1
-    REQUESTED = 2
-    ALLOCATED = 3
-    RAY_INSTALLING = 4
-    RAY_RUNNING = 5
-    RAY_STOP_REQUESTED = 6
-    RAY_STOPPING = 7
-    RAY_STOPPED = 8
-    TERMINATING = 9
-    TERMINATED = 10
-    ALLOCATION_FAILED = 11
-
-
-_S = InstanceState
+_S = Status
 
 GONE: Final = (_S.ABSENT, _S.TERMINATED, _S.ALLOCATION_FAILED)
 """Rows that are no instance: not yet, or no more. Their place can be given to a new row, with a new instance id."""
@@ -46,38 +32,32 @@ ACCEPTS_PLACEHOLDERS: Final = (_S.RAY_RUNNING, _S.RAY_STOP_REQUESTED)
 ON_THE_WAY: Final = (_S.QUEUED, _S.REQUESTED, _S.ALLOCATED, _S.RAY_INSTALLING)
 """Launched for demand, not yet usable."""
 
-TRANSITIONS: Final[Mapping[InstanceState, tuple[InstanceState, ...]]] = {
-    _S.ABSENT: (_S.QUEUED,),
-    _S.QUEUED: (_S.REQUESTED,),
-    _S.REQUESTED: (_S.ALLOCATED, _S.QUEUED, _S.ALLOCATION_FAILED),
-    _S.ALLOCATED: (_S.RAY_INSTALLING, _S.RAY_RUNNING),
-    _S.RAY_INSTALLING: (_S.RAY_RUNNING,),
-    _S.RAY_RUNNING: (_S.RAY_STOP_REQUESTED,),
-    _S.RAY_STOP_REQUESTED: (_S.RAY_STOPPING, _S.RAY_RUNNING),
-    _S.RAY_STOPPING: (_S.RAY_STOPPED,),
-    _S.RAY_STOPPED: (_S.TERMINATING,),
-    _S.TERMINATING: (_S.TERMINATED,),
-    # A place is given to a new row: the old row stays TERMINATED for good, the new one starts as QUEUED.
-    _S.TERMINATED: (_S.QUEUED,),
-    _S.ALLOCATION_FAILED: (_S.QUEUED,),
+_LEFT_OUT: Final = (_S.ALLOCATION_TIMEOUT, _S.RAY_INSTALL_FAILED, _S.TERMINATION_FAILED)
+
+_REACHED_FROM: Final = {
+    _S.RAY_STOPPING: _S.RAY_STOP_REQUESTED,
+    _S.RAY_STOPPED: _S.RAY_STOPPING,
+    _S.TERMINATING: _S.RAY_STOPPED,
+    _S.TERMINATED: _S.TERMINATING,
+}
+"""The way down, each state from one only, while the cloud takes nothing away."""
+
+TRANSITIONS: Final[Mapping[Status, tuple[Status, ...]]] = {
+    # A place is given to a new row: an old row stays TERMINATED or ALLOCATION_FAILED for good, the new one is QUEUED.
+    **{state: (_S.QUEUED,) for state in GONE},
+    **{
+        state: tuple(t for t in targets if t not in _LEFT_OUT and _REACHED_FROM.get(t, state) is state)
+        for state, targets in published(Edition.SEED).items()
+        if state not in _LEFT_OUT and state not in GONE
+    },
 }
 """What may follow each state, while the cloud takes nothing away."""
 
-IN_THE_CLOUD: Final = (
-    _S.ALLOCATED,
-    _S.RAY_INSTALLING,
-    _S.RAY_RUNNING,
-    _S.RAY_STOP_REQUESTED,
-    _S.RAY_STOPPING,
-    _S.RAY_STOPPED,
-    _S.TERMINATING,
-)
+IN_THE_CLOUD: Final = tuple(state for state in HAS_CLOUD_INSTANCE if state not in _LEFT_OUT)
 """States in which the cloud has the instance, so that it can vanish: then the next state is TERMINATED."""
 
 
-def successors(
-    state: InstanceState, *, kuberay: bool, retries: int, vanish: bool, again: bool
-) -> tuple[InstanceState, ...]:
+def successors(state: Status, *, kuberay: bool, retries: int, vanish: bool, again: bool) -> tuple[Status, ...]:
     """What may follow ``state`` under these parameters of the spec; nothing where it cannot occur or is final.
 
     KubeRay's images bring Ray along, so nothing is installed; elsewhere Ray is always installed first. Without retries
@@ -102,15 +82,13 @@ def declare_transitions(
 
     One property for all would hide that some state is never left.
     """
-    for state in InstanceState:
+    for state in TRANSITIONS:
         allowed = successors(state, kuberay=kuberay, retries=retries, vanish=vanish, again=again)
         if allowed:
             _declare(m, instance, state, allowed)
 
 
-def _declare(
-    m: Machine, instance: Variable[Instance], source: InstanceState, allowed: tuple[InstanceState, ...]
-) -> None:
+def _declare(m: Machine, instance: Variable[Instance], source: Status, allowed: tuple[Status, ...]) -> None:
     def legal() -> Expr:
         return all_(
             implies((instance[i] == source) & (after(instance[i]) != source), among(after(instance[i]), *allowed))
@@ -118,5 +96,5 @@ def _declare(
         )
 
     legal.__name__ = f"{source.name.lower()}_is_left_as_allowed"
-    legal.__doc__ = f"From {source.name} only to {' or '.join(state.name for state in allowed)}."
+    legal.__doc__ = f"From {source.name} only to {' or '.join(state.name for state in allowed)} (R11)."
     m.step(legal)

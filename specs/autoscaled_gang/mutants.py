@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from model.language import Expr, Op
 from model.language.mutation import Edit, disabled, with_guard, with_update, without_guard, without_update
-from specs.autoscaled_gang.life_cycle import InstanceState
-from specs.autoscaled_gang.machine import autoscaled_gang
+from specs.autoscaled_gang.machine import Policy, autoscaled_gang
 from specs.mutant import Faults
+from specs.ray.life_cycle import Status
 
 # Vanishing instances break the queue's order where a later application can hold a part: not if one gang fills all.
 _FULL_AND_VANISH: Final = {"size": 2, "capacity": 1, "vanish": True}
@@ -20,7 +20,7 @@ _FULL_AND_VANISH: Final = {"size": 2, "capacity": 1, "vanish": True}
 _mutant: Final = Faults(autoscaled_gang)
 
 
-def _also(state: InstanceState) -> Any:
+def _also(state: Status) -> Any:
     """A guard ``instance[i] == something`` that lets ``state`` pass, too."""
 
     def widen(guard: Expr) -> Expr:
@@ -46,15 +46,15 @@ def _whole_instances_only(guard: Expr) -> Expr:
 _QUEUE = (
     _mutant(
         "no_order",
-        "the queue's order is not looked at when a node has room",
+        "Y7: the queue's order is not looked at when a node has room",
         "no_later_application_overtakes",
         without_guard("allocate", "> 0) |"),
     ),
     _mutant(
         "two_gangs_begun",
-        "the queue begins with a gang while another is incomplete",
+        "Y6: a queue with FAIR sorting lets gangs in, and serves whoever holds least",
         "one_gang_is_reserved_at_a_time",
-        without_guard("allocate", "> 0) |"),
+        changed={"policy": Policy.FAIR},
     ),
     _mutant(
         "starts_without_gang",
@@ -160,10 +160,10 @@ _INSTANCES = (
     ),
 )
 
-_S = InstanceState
+_S = Status
 
 
-def _goes_to(action: str, state: InstanceState) -> Edit:
+def _goes_to(action: str, state: Status) -> Edit:
     return with_update(action, "instance", lambda _: state)
 
 

@@ -11,7 +11,7 @@ from model.language import Machine, all_, any_, ite, require, sum_, when
 from specs.composite.properties import declare_decision, declare_placements, declare_progress
 from specs.composite.state import Block, Child, Outcome, Rack, Tree
 from specs.kubernetes.state import Queue
-from specs.parameters import check_each, check_size
+from specs.parameters import check_each, check_product, check_size
 
 
 def composite(
@@ -38,6 +38,8 @@ def composite(
     check_size("min_groups", min_groups, most=children)
     check_size("failures", failures, least=0, most=8)
     check_size("changes", changes, least=0, most=8)
+    check_size("the number of racks in slots", len(slots), most=32)
+    check_product({"children": children, "racks": len(slots)}, 96)
     check_each("slots", slots, len(slots), "rack", least=0, most=16)
     check_size("busy", busy, least=0, most=len(slots))
     check_each("pods", each, children, "child", least=min_count, most=16)
@@ -72,7 +74,7 @@ def _queue(m: Machine, t: Tree, changes: int) -> None:
 
     @m.action
     def backoff_expires() -> None:
-        """The root was held back long enough (K19)."""
+        """The root was held back long enough (K8)."""
         require(t.queue == Queue.BACKOFF)
         t.queue.next = Queue.ACTIVE
 
@@ -106,7 +108,8 @@ def _queue(m: Machine, t: Tree, changes: int) -> None:
 def _place(m: Machine, t: Tree) -> None:
     @m.action
     def try_block(b: Block) -> None:
-        """A block is the root's candidate; pods that are placed already leave no choice (K16)."""
+        """A block is the next candidate placement of the root; pods that are placed already leave no choice (K11,
+        K16)."""
         require(t.cycles(), ~t.changed, ~t.is_trying(), t.outcome[b] == Outcome.UNTRIED)
         require(t.holds_placed(b))
         t.outcome[b] = Outcome.TRYING
@@ -139,7 +142,7 @@ def _place(m: Machine, t: Tree) -> None:
 
     @m.action
     def accept_block(b: Block) -> None:
-        """All children are judged and enough of them are placed: the block is feasible, and scored (K18)."""
+        """All children are judged and enough of them are placed: the block is feasible, and scored (K11, K18)."""
         require(t.outcome[b] == Outcome.TRYING, all_(t.judged[c] for c in Child), ~t.is_hopeless(b))
         t.outcome[b] = Outcome.FEASIBLE
 
@@ -180,7 +183,7 @@ def _bind(m: Machine, t: Tree, failures: int, busy: int) -> None:
         @m.action
         def bind_fails(c: Child, r: Rack) -> None:
             """One binding fails, not during the root's next cycle: the pod is forgotten and the root is queued again
-            (K19)."""
+            (K5)."""
             require(t.assumed[c, r] > 0, t.failures < failures, ~t.cycles())
             t.failures.next = t.failures + 1
             t.assumed[c, r] -= 1
@@ -191,7 +194,7 @@ def _bind(m: Machine, t: Tree, failures: int, busy: int) -> None:
 
         @m.action
         def others_leave(r: Rack) -> None:
-            """Whoever filled the rack is gone; an unschedulable root is tried again (K19)."""
+            """Whoever filled the rack is gone, and its nodes are available to the root, which is tried again (K16)."""
             require(t.busy[r] > 0)
             t.busy[r] = 0
             t.wake()

@@ -186,7 +186,7 @@ MUTANTS: Final = (
         "K17: the case that a child fits nowhere is forgotten",
         "a_block_is_given_up",
         disabled("fail_child"),
-        consequences=_STUCK,
+        consequences=("the_root_runs", *_STUCK),
     ),
     _mutant(
         "nothing_is_bound",

@@ -17,12 +17,12 @@ def declare_placements(m: Machine, t: Tree) -> None:
 
     @m.always
     def a_child_is_in_one_rack() -> Expr:
-        """The pods of a leaf group are in one topology domain (K11)."""
+        """The pods of a leaf group are in one candidate placement, which is a rack (K11)."""
         return all_(count_(t.placed_in(c, r) > 0 for r in Rack) <= 1 for c in Child)
 
     @m.always
     def the_root_is_in_one_block() -> Expr:
-        """The pods of all leaves are in one block (K11, K16)."""
+        """The pods of all leaves are in one candidate placement of the root, which is a block (K11, K16)."""
         return any_(t.holds_placed(b) for b in Block)
 
     @m.step
@@ -61,7 +61,7 @@ def declare_decision(m: Machine, t: Tree, changes: int) -> None:
 
     @m.step
     def the_best_block_wins() -> Expr:
-        """No block was found in which more pods are placed (K18)."""
+        """No block was found in which more pods are placed (K11, K18)."""
         new = sum_(after(t.placed(c)) - t.placed(c) for c in Child)
         return implies(decided(), all_(t.score(b) <= new for b in Block))
 
@@ -88,13 +88,14 @@ def declare_progress(m: Machine, t: Tree, failures: int, busy: int) -> None:
 
     @m.possible
     def the_root_can_finish() -> Expr:
-        """From every reachable state the hierarchy can run to its end (K20)."""
+        """From every reachable state the hierarchy can run to its end, where greed finds a placement at all (K1,
+        K20)."""
         return t.done
 
     @m.leads_to(fairness=[m.progress()])
     def a_complete_hierarchy_finishes() -> tuple[Expr, Expr]:
         """With its quorum reached the hierarchy runs at last, if only a run never stops while something can happen
-        (K14, K19)."""
+        (K1, K14)."""
         return t.has_quorum(), t.done
 
     if busy:

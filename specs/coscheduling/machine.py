@@ -105,7 +105,7 @@ def coscheduling(
 
     @m.action
     def create_pod(g: Gang) -> None:
-        """The owner of g creates one more pod, up to what it wants."""
+        """The owner of g creates one more pod, up to what it wants (kuberay#5205)."""
         require(p.pods[g] < p.wanted[g], p.state[g] != GangState.DONE)
         p.pods[g] += 1
 
@@ -120,7 +120,8 @@ def coscheduling(
 
     @m.action
     def schedule_pod(g: Gang) -> None:
-        """A pod of g gets a slot and waits at Permit; QueueSort prefers gangs that were created earlier."""
+        """A pod of g gets a slot and waits at Permit; pods of different gangs come in any order
+        (scheduler-plugins#117)."""
         require(p.is_active(g), p.used() < slots)
         p.waiting[g] += 1
         p.assigned[g] += 1
@@ -134,7 +135,7 @@ def coscheduling(
 
     @m.action
     def backoff_expires(g: Gang) -> None:
-        """g may be tried again."""
+        """g may be tried again (scheduler-plugins#713)."""
         require(p.state[g] == GangState.BACKOFF)
         p.state[g] = GangState.ACTIVE
 
@@ -147,7 +148,7 @@ def coscheduling(
 
     @m.action
     def finish(g: Gang) -> None:
-        """The gang runs, to its end; gangs of its group that wait are bound before."""
+        """The gang runs, to its end; gangs of its group that wait are bound before (koordinator#872)."""
         require(p.bound[g] > 0, p.waiting[g] == 0, p.bound[g] == p.pods[g])
         require(all_(implies(p.team[b] == p.team[g], p.is_done(b) | (p.waiting[b] == 0)) for b in Gang))
         p.state[g] = GangState.DONE
@@ -169,7 +170,7 @@ def coscheduling(
 
     @m.sometimes
     def a_gang_finishes() -> Expr:
-        """Some gang runs to its end."""
+        """Some gang runs to its end (scheduler-plugins#117)."""
         return any_(p.is_done(g) for g in Gang)
 
     @m.terminal
@@ -197,7 +198,7 @@ def _time_out(m: Machine, p: Plugin, permit: Callable[..., None]) -> None:
 def _declare_safety(m: Machine, p: Plugin, together: int) -> None:
     @m.always
     def slots_are_enough() -> Expr:
-        """No more pods are assumed or bound than there are slots."""
+        """No more pods are assumed or bound than there are slots: waiting pods hold theirs (scheduler-plugins#117)."""
         return p.used() <= p.slots
 
     @m.always

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from model.language import Machine, require, when
+from model.language import Machine, require
 from model.language.mutation import (
     Body,
     disabled,
     rewritten,
+    with_action,
     with_guard,
     without_guard,
     without_update,
@@ -49,17 +50,15 @@ def _leaves_siblings(m: Machine) -> Body:
     return fail_pod
 
 
-def _counts_before_it_places(m: Machine) -> Body:
+def _counts_without_placing(m: Machine) -> Body:
     p = m.attached(Plugin)
 
-    def fail_pod(g: Gang) -> None:
-        """A pod that fits nowhere was counted before it was placed, and stays counted."""
-        require(p.is_active(g), p.used() == p.slots, ~p.has_quorum(g))
-        for b in Gang:
-            with when((p.team[b] == p.team[g]) & (p.assigned[b] < p.pods[b])):
-                p.assigned[b] += 1
+    def count_unplaced(g: Gang) -> None:
+        """A pod of g is counted, and then found to fit nowhere."""
+        require(p.is_active(g), p.used() == p.slots, p.assigned[g] < p.pods[g])
+        p.assigned[g] += 1
 
-    return fail_pod
+    return count_unplaced
 
 
 MUTANTS: Final = (
@@ -84,7 +83,7 @@ MUTANTS: Final = (
         "counts_pods_that_are_not_placed",
         "Permit counts a pod of the gang that has not got a node",
         "no_partial_gang_is_bound",
-        rewritten("fail_pod", _counts_before_it_places, "a failed pod stays counted"),
+        with_action("fail_pod", _counts_without_placing, "a pod that fits nowhere is counted all the same"),
         report="scheduler-plugins#930",
         consequences=(
             "assigned_is_true",

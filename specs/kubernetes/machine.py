@@ -79,7 +79,7 @@ def _create(m: Machine, s: State, scope: Scope) -> None:
     @m.action
     def create_pod(g: PodGroup) -> None:
         """The scheduler sees one more pod of g, also after others are scheduled, or in place of an evicted one; an
-        unschedulable group is tried again (K2, K6)."""
+        unschedulable group is tried again (K2)."""
         require(s.seen[g] < scope.pods, ~s.done[g])
         s.seen[g] += 1
         if gated:
@@ -115,8 +115,8 @@ def _gate(m: Machine, s: State, scope: Scope) -> None:
 def _cycle(m: Machine, s: State) -> None:
     @m.action
     def pop(g: PodGroup) -> None:
-        """g's cycle begins: all of its pending pods, one snapshot; nothing is wrong with any of its pods (K3, K4,
-        K13)."""
+        """g's cycle begins: all of its pending pods, next to those that are scheduled, and one snapshot; nothing is
+        wrong with any of its pods (K3, K4, K6, K13)."""
         require(s.no_cycle(), s.comes_first(g), s.misfit[g] == Misfit.NONE)
         s.queue[g] = Queue.POPPED
         s.todo.next = s.seen[g] - s.scheduled[g]
@@ -128,7 +128,7 @@ def _cycle(m: Machine, s: State) -> None:
 
     @m.action
     def place_pod(g: PodGroup, n: Node) -> None:
-        """Filter and Score find n for the next pod, which is assumed in the snapshot (K9, K10, K12)."""
+        """Filter and Score find n for the next pod, which is assumed in the snapshot (K9, K10)."""
         require(s.cycles(g), s.todo > 0, ~s.is_hopeless(g), s.has_room(g, n))
         s.proposed[g, n] += 1
         s.todo.next = s.todo - 1
@@ -142,27 +142,6 @@ def _cycle(m: Machine, s: State) -> None:
         s.todo.next = s.todo - 1
         if s.edition is Edition.SEED:
             s.judged.next = True
-
-
-def _end_cycle(s: State, g: PodGroup) -> None:
-    """Part of an action: the snapshot and what was tried in it are dropped."""
-    s.todo.next = 0
-    s.queued.next = 0
-    s.counted.next = 0
-    s.leaving.next = False
-    s.judged.next = False
-    s.event_seen.next = False
-    for n in Node:
-        s.snapshot[n] = 0
-        s.proposed[g, n] = 0
-    for b in PodGroup:
-        s.candidate[b] = False
-
-
-def _tell_unschedulable(s: State, g: PodGroup) -> None:
-    """Part of an action: the condition is False, unless it was True once."""
-    latched = s.condition[g] == Condition.SCHEDULED
-    s.condition[g] = ite(latched, Condition.SCHEDULED, Condition.UNSCHEDULABLE)
 
 
 def _decide(m: Machine, s: State, scope: Scope) -> None:
@@ -180,7 +159,7 @@ def _decide(m: Machine, s: State, scope: Scope) -> None:
             s.assumed[g, n] += s.proposed[g, n]
             s.nominated[g, n] = 0
         s.condition[g] = Condition.SCHEDULED
-        _end_cycle(s, g)
+        s.end_cycle(g)
 
     @m.action
     def decide_unschedulable(g: PodGroup) -> None:
@@ -190,8 +169,8 @@ def _decide(m: Machine, s: State, scope: Scope) -> None:
         if scope.preempts:
             require(s.simulates() | ~any_(_may_preempt(s, g, v) for v in PodGroup))
         s.queue[g] = ite(s.event_seen, Queue.BACKOFF, Queue.UNSCHEDULABLE)
-        _tell_unschedulable(s, g)
-        _end_cycle(s, g)
+        s.tell_unschedulable(g)
+        s.end_cycle(g)
 
 
 def _may_preempt(s: State, g: PodGroup, v: PodGroup) -> Expr:
@@ -222,8 +201,8 @@ def _preempt(m: Machine, s: State, scope: Scope) -> None:
         for n in Node:
             s.nominated[g, n] = s.proposed[g, n]
         s.queue[g] = Queue.BACKOFF
-        _tell_unschedulable(s, g)
-        _end_cycle(s, g)
+        s.tell_unschedulable(g)
+        s.end_cycle(g)
 
     @m.action
     def victims_leave(v: PodGroup) -> None:
@@ -298,7 +277,7 @@ def _bind(m: Machine, s: State, scope: Scope) -> None:
 
     @m.action
     def finish(g: PodGroup) -> None:
-        """minCount pods of g are bound, so that the workload runs, to its end. Room is free (K6)."""
+        """minCount pods of g are bound, and the workload starts, and runs to its end. Room is free (K1)."""
         require(s.running(g) >= scope.min_count, s.binding(g) == 0, ~s.cycles(g), ~s.disrupted[g])
         if scope.cycle is Cycle.POD_GROUP:
             s.wake_others(g)

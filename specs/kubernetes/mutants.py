@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from model.language import Machine, all_, require
+from model.language import Machine, all_, ite, require
 from model.language.mutation import (
     Body,
     disabled,
@@ -55,6 +55,22 @@ def _fails_silently(m: Machine) -> Body:
         s.wake_others(g)
 
     return bind_fails
+
+
+def _binds_what_fits(m: Machine) -> Body:
+    s = m.attached(State)
+
+    def decide_unschedulable(g: PodGroup) -> None:
+        """The group is unschedulable, and what was found for some of its pods is assumed."""
+        require(s.failed(g))
+        s.queue[g] = ite(s.event_seen, Queue.BACKOFF, Queue.UNSCHEDULABLE)
+        s.scheduled[g] += ite(s.simulates(), 0, s.proposals(g))
+        for n in Node:
+            s.assumed[g, n] += ite(s.simulates(), 0, s.proposed[g, n])
+        s.tell_unschedulable(g)
+        s.end_cycle(g)
+
+    return decide_unschedulable
 
 
 def _tells_gated_groups(m: Machine) -> Body:
@@ -172,6 +188,20 @@ _CYCLE = (
         ),
     ),
     _mutant(
+        "gives_up_with_a_node_left",
+        "K12: a pod counts as one that fits nowhere although a node has room for it",
+        "a_group_is_placed_if_it_can_be",
+        without_guard("fail_pod", "all_("),
+        consequences=_STUCK,
+    ),
+    _mutant(
+        "scheduled_pods_are_not_counted",
+        "K6: pods that come later have to be a gang by themselves",
+        "later_pods_join_their_group",
+        without_update("pop", "counted"),
+        parameters=_EXTRAS,
+    ),
+    _mutant(
         "two_cycles_at_once",
         "K4: a group is popped while another one's cycle runs",
         "one_cycle_at_a_time",
@@ -210,10 +240,10 @@ _CYCLE = (
         "failure_binds_what_fits",
         "K7: what a failed cycle found is assumed all the same",
         "failure_binds_nothing",
-        without_guard("decide_success", ">= 2)"),
+        rewritten("decide_unschedulable", _binds_what_fits, "decide_unschedulable assumes the pods that have a node"),
         consequences=(
             "decision_is_atomic",
-            "true_means_min_count",
+            "unschedulable_ends_a_cycle",
             *_STUCK,
         ),
     ),
@@ -260,15 +290,10 @@ _CONDITIONS = (
         parameters=_EXTRAS,
     ),
     _mutant(
-        "true_with_one_pod",
-        "K21: the condition is True although minCount is missed",
+        "true_for_nominations",
+        "K8, K21: a group that is nominated by preemption is told to be scheduled, and nothing of it is placed yet",
         "true_means_min_count",
-        without_guard("decide_success", ">= 2)"),
-        consequences=(
-            "decision_is_atomic",
-            "failure_binds_nothing",
-            *_STUCK,
-        ),
+        with_update("preempt", "condition", lambda _: Condition.SCHEDULED),
     ),
     _mutant(
         "gated_groups_are_told",

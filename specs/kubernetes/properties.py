@@ -60,6 +60,29 @@ def declare_cycle(m: Machine, s: State, scope: Scope) -> None:
             for g in PodGroup
         )
 
+    def given_up(g: PodGroup) -> Expr:
+        return ((s.todo == 0) | s.is_hopeless(g)) & ~s.is_feasible(g)
+
+    @m.step
+    def a_group_is_placed_if_it_can_be() -> Expr:
+        """Pods of a group are alike: where a cycle comes to miss minCount, the nodes that it sees have no room for so
+        many, however they are placed (K12)."""
+        return all_(
+            implies(
+                s.cycles(g) & after(s.cycles(g)) & ~given_up(g) & after(given_up(g)),
+                s.counted + s.most_placed(g) < s.min_count,
+            )
+            for g in PodGroup
+        )
+
+    if scope.pods > scope.min_count:
+
+        @m.always
+        def later_pods_join_their_group() -> Expr:
+            """Pods that come later need not be a gang by themselves, where minCount pods of their group have a node
+            already (K6)."""
+            return all_(implies(s.cycles(g) & (s.placed(g) >= s.min_count), ~s.is_hopeless(g)) for g in PodGroup)
+
     @m.step
     def failure_binds_nothing() -> Expr:
         """A cycle that ends without success gives no pod a node (K7, K8)."""
@@ -207,5 +230,5 @@ def declare_progress(m: Machine, s: State, repair: Sequence[Callable[..., None]]
 
     @m.sometimes
     def all_groups_finish() -> Expr:
-        """There is a run in which every group finishes."""
+        """There is a run in which every group finishes (K1)."""
         return all_(s.done[g] for g in PodGroup)

@@ -122,10 +122,21 @@ class State:
         """Pods of the cache on a node."""
         return sum_(self.assumed[b, n] + self.bound[b, n] for b in PodGroup)
 
+    def room(self, g: PodGroup, n: Node) -> Expr:
+        """Pods of a group that a node takes, in the snapshot, next to what others are nominated for."""
+        others = sum_(ite((b != g) & (self.priority[b] >= self.priority[g]), self.nominated[b, n], 0) for b in PodGroup)
+        left = self.capacity - self.snapshot[n] - others
+        return ite(left < 0, 0, left)
+
     def has_room(self, g: PodGroup, n: Node) -> Expr:
         """Filter: in the snapshot, next to what this cycle proposed and what others are nominated for."""
         others = sum_(ite((b != g) & (self.priority[b] >= self.priority[g]), self.nominated[b, n], 0) for b in PodGroup)
         return self.snapshot[n] + self.proposed[g, n] + others < self.capacity
+
+    def most_placed(self, g: PodGroup) -> Expr:
+        """Pods of the cycle's group that the snapshot has room for, at best."""
+        room = sum_(self.room(g, n) for n in Node)
+        return ite(room < self.queued, room, self.queued)
 
     # ---- the cycle
 
@@ -165,8 +176,29 @@ class State:
         """Whether, in the snapshot, the victims of earlier preemptions have left."""
         return ~self.leaving
 
+    # ---- parts of actions
+
+    def end_cycle(self, g: PodGroup) -> None:
+        """The snapshot and what was tried in it are dropped."""
+        self.todo.next = 0
+        self.queued.next = 0
+        self.counted.next = 0
+        self.leaving.next = False
+        self.judged.next = False
+        self.event_seen.next = False
+        for n in Node:
+            self.snapshot[n] = 0
+            self.proposed[g, n] = 0
+        for b in PodGroup:
+            self.candidate[b] = False
+
+    def tell_unschedulable(self, g: PodGroup) -> None:
+        """The condition is False, unless it was True once."""
+        latched = self.condition[g] == Condition.SCHEDULED
+        self.condition[g] = ite(latched, Condition.SCHEDULED, Condition.UNSCHEDULABLE)
+
     def wake_others(self, g: PodGroup) -> None:
-        """Part of an action: room was freed. Others leave the unschedulable ones; a cycle that runs takes note."""
+        """Room was freed. Others leave the unschedulable ones; a cycle that runs takes note."""
         with when(~self.no_cycle()):
             self.event_seen.next = True
         for b in PodGroup:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from model.language import Expr, Machine, Sort, all_, any_, implies, ite, sum_
+from model.language.expressions import lift
 
 
 class Queue(Sort):
@@ -35,12 +37,26 @@ class Stage(enum.Enum):
     """It gathers targets for the preemptor."""
     FILL_BACK = 2
     """It looks for targets that turned out not to be needed (fillBackWorkloads)."""
+    ENDING = 3
+    """The last preemptor of the cycle was left out."""
+
+
+@dataclass(frozen=True)
+class Gates:
+    """What came into Kueue one by one: ``sticky_head``, a preemptor stays the head of its ClusterQueue (kueue#6929);
+    ``preemptor_first``, it goes before the heads of the others, too (kueue#13662); ``weightless_alike``, shares with
+    weight 0 are equal, as they were before they were compared unweighted (kueue#6774)."""
+
+    sticky_head: bool = True
+    preemptor_first: bool = True
+    weightless_alike: bool = False
 
 
 class Cohort:
     """The variables. ``admitted`` workloads use quota; one that is ``pending`` for the ``preemptor`` in vain is
     ``inadmissible`` until something changes. A ``sticky`` one stays the head of its ClusterQueue, for it has
-    preempted others. ``target`` workloads are to be preempted."""
+    preempted others. ``target`` workloads are to be preempted. With two preemptors in a cycle: ``issued`` ones have had
+    their preemptions issued, and ``leaving`` workloads are evicted by these when the cycle ends."""
 
     def __init__(
         self,
@@ -51,9 +67,13 @@ class Cohort:
         size: Sequence[int],
         priority: Sequence[int],
         strategy: Strategy,
+        gates: Gates,
+        preemptors: int,
     ) -> None:
+        self.preemptors = preemptors
         self.total = sum(nominal)
         self.strategy = strategy
+        self.gates = gates
         ranked = list(zip(queue, priority, strict=True))
         self.has_ranks = any(q == r and p < o for q, p in ranked for r, o in ranked)
         m.sort(Queue, len(nominal), ordered=True)
@@ -71,6 +91,9 @@ class Cohort:
         self.sticky = m.variable("sticky", Workload, bool, init=False)
         self.target = m.variable("target", Workload, bool, init=False)
         self.stage = m.scalar("stage", Stage, init=Stage.IDLE)
+        if preemptors > 1:
+            self.issued = m.variable("issued", Workload, bool, init=False)
+            self.leaving = m.variable("leaving", Workload, bool, init=False)
 
     # ---- usage
 
@@ -108,7 +131,8 @@ class Cohort:
         (kueue#6774)."""
         mine, other = self.borrowed(q, plus), self.borrowed(r, more)
         both_zero = (self.weight[q] == 0) & (self.weight[r] == 0)
-        return ite(both_zero, mine <= other, mine * self.weight[r] <= other * self.weight[q])
+        unweighted = lift(True) if self.gates.weightless_alike else mine <= other
+        return ite(both_zero, unweighted, mine * self.weight[r] <= other * self.weight[q])
 
     def share_is_less(self, q: Queue, plus: Expr | int, r: Queue, more: Expr | int) -> Expr:
         """Whether the weighted share of ``q`` is less than that of ``r``."""
@@ -135,6 +159,19 @@ class Cohort:
         """Whether the preemptor fits also if target ``t`` stays."""
         return sum_(ite(self.stays(w), self.size[w], 0) for w in Workload) + self.size[t] <= self.total
 
+    def joint(self) -> Expr:
+        """What is used once the cycle's preemptions are done and its preemptors are admitted."""
+        remaining = sum_(ite(self.admitted[w] & ~self.leaving[w] & ~self.target[w], self.size[w], 0) for w in Workload)
+        return remaining + sum_(ite(self.issued[w] | self.preemptor[w], self.size[w], 0) for w in Workload)
+
+    def goes_with_others(self) -> Expr:
+        """Whether the preemptor's targets are none of an earlier preemptor of the cycle, and it fits beside that."""
+        return all_(~(self.target[t] & self.leaving[t]) for t in Workload) & (self.joint() <= self.total)
+
+    def none_is_issued(self) -> Expr:
+        """Whether the cycle has no preemptor yet."""
+        return all_(~self.issued[w] for w in Workload) if self.preemptors > 1 else lift(True)
+
     def taken(self, r: Queue) -> Expr:
         """What the targets of a ClusterQueue use."""
         return sum_(ite(self.target[v] & self.of(v, r), self.size[v], 0) for v in Workload)
@@ -152,6 +189,19 @@ class Cohort:
             implies(self.is_preempting(q) & (q != r) & (self.taken(r) > 0), self.is_fair_in_all(q, r))
             for q in Queue
             for r in Queue
+        )
+
+    def is_no_easy_target(self) -> Expr:
+        """Whether the preemptor, if it takes its place from its own ClusterQueue, leaves that within nominal quota or
+        with a share that is not above that of any other."""
+        takes = any_(self.target[t] & self.is_preempting(q) & self.of(t, q) for t in Workload for q in Queue)
+        return implies(
+            takes,
+            all_(
+                implies(self.is_preempting(q) & (q != r), self.share_is_at_most(q, 0, r, 0))
+                for q in Queue
+                for r in Queue
+            ),
         )
 
     def is_own_target(self, t: Workload) -> Expr:
@@ -181,6 +231,8 @@ class Cohort:
 
         def before(v: Workload) -> Expr:
             order = (self.priority[v] > self.priority[w]) | ((self.priority[v] == self.priority[w]) & (v < w))
+            if not self.gates.sticky_head:
+                return order
             return (self.sticky[v] & ~self.sticky[w]) | ((self.sticky[v] == self.sticky[w]) & order)
 
         return self.is_pending(w) & all_(
@@ -201,4 +253,6 @@ class Cohort:
         )
         nominal = ~self.would_borrow(v) & self.would_borrow(w)
         fair = nominal | ((self.would_borrow(v) == self.would_borrow(w)) & lower)
+        if not self.gates.preemptor_first:
+            return fair
         return (self.sticky[v] & ~self.sticky[w]) | ((self.sticky[v] == self.sticky[w]) & fair)

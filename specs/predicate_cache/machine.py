@@ -23,13 +23,15 @@ def predicate_cache(
     jobs: int = 2,
     workers: int = 2,
     room: int = 1,
+    repaired: bool = False,
 ) -> Machine:
     """Volcano's cache of predicate errors: node errors that tasks with one key share within a session.
 
     ``cache``: predicateErrorCacheEnable; ``workers``: also the number of GPU nodes; ``room``: pods of a node.
+    ``repaired``: errors are kept for each pod template, whatever the annotation says.
     ValueError for sizes that make no sense.
     """
-    checked = scope(workload, constraint, annotation, edition, cache, jobs, workers, room)
+    checked = scope(workload, constraint, annotation, edition, cache, jobs, workers, room, first, repaired)
     m = Machine("predicate_cache", doc="Volcano's cache of predicate errors")
     s = State(m, checked, jobs)
     m.attach(s)

@@ -15,8 +15,8 @@ from model.language.mutation import (
 )
 from specs.mutant import Mutant
 from specs.predicate_cache.machine import predicate_cache
-from specs.predicate_cache.parameters import Annotation, Constraint, Workload
-from specs.predicate_cache.state import Checked, Job, Node, Replica, State
+from specs.predicate_cache.parameters import Annotation, Constraint, Edition, Workload
+from specs.predicate_cache.state import Checked, Job, Node, Replica, State, TaskGroup
 
 _NEVER: Final = ("all_jobs_can_run", "every_job_is_scheduled")
 
@@ -31,10 +31,23 @@ def _without_room(m: Machine) -> Callable[[Job, Replica, Node], None]:
     return check_node
 
 
+def _empty_key(m: Machine) -> Callable[[Job, Replica, Node], None]:
+    s = m.attached(State)
+
+    def check_node(j: Job, r: Replica, n: Node) -> None:
+        require(s.turn == j, s.task == r, s.checked[n] == Checked.NOT_YET)
+        fits = (s.suits[r, n] == 1) & (s.used(n) < 1)
+        s.checked[n] = ite(s.has_error(j, r, n), Checked.REFUSED, ite(fits, Checked.FITS, Checked.FAILED))
+        for g in TaskGroup:
+            s.error[j, g, n] = s.error[j, g, n] | ~fits
+
+    return check_node
+
+
 _REPORTS = (
     Mutant(
         "no_task_spec",
-        "the operator sets no volcano.sh/task-spec, so master and worker of a job share one key of the error cache",
+        "the operator of the job sets no volcano.sh/task-spec, so its master and its workers share one key",
         "no_suitable_node_is_refused",
         predicate_cache,
         consequences=_NEVER,
@@ -42,14 +55,15 @@ _REPORTS = (
         changed={"annotation": Annotation.NONE},
     ),
     Mutant(
-        "empty_task_id",
-        "ps, worker and chief of a TFJob have an empty task id: one key of the error cache for all of them",
+        "empty_role_is_a_key",
+        "pods without a role have the key that is empty, as if ps, worker and chief of a TFJob were of one role; since "
+        "2024 nothing is cached for them",
         "all_jobs_can_run",
         predicate_cache,
-        parameters={"workload": Workload.TFJOB, "jobs": 1},
-        consequences=("every_job_is_scheduled", "no_suitable_node_is_refused"),
+        (rewritten("check_node", _empty_key, "check_node keeps and reads errors of pods without a role"),),
+        {"workload": Workload.TFJOB, "annotation": Annotation.NONE, "edition": Edition.CURRENT},
+        consequences=("every_job_is_scheduled",),
         report="volcano#2198",
-        changed={"annotation": Annotation.NONE},
     ),
     Mutant(
         "cache_always_on",

@@ -136,11 +136,20 @@ def scope(
     jobs: int,
     workers: int,
     room: int,
+    first: First = First.ANY,
+    repaired: bool = False,
 ) -> Scope:
     """The scope of a spec, or ValueError that names the parameter, what was found and what is possible."""
     check_size("jobs", jobs, most=MOST_JOBS)
     check_size("workers", workers, most=MOST_PODS)
     check_size("room", room, most=MOST_PODS)
+    if workload is not Workload.TRAINING:
+        for name, value, usual in (("constraint", constraint, Constraint.SELECTOR), ("first", first, First.ANY)):
+            if value is not usual:
+                raise ValueError(
+                    f"{name} is for workload=training: expected {usual.value} with workload={workload.value}, "
+                    f"found {value.value}"
+                )
     cpu, big = Machines("cpu1", _CPU), Machines("big1", _BIG, gpus=1)
     gpus = tuple(Machines(f"gpu{i + 1}", _GPU, gpus=1) for i in range(workers))
     nodes: tuple[Machines, ...] = (cpu, *gpus)
@@ -161,8 +170,8 @@ def scope(
             Template(f"pod_{n.name}", 1, Selection(terms=((Requirement("metadata.name", Operator.IN, (n.name,)),),)))
             for n in nodes
         )
-    apart = annotation is Annotation.REPLICA_TYPE
-    off = annotation is Annotation.NONE and edition is Edition.CURRENT
+    apart = annotation is Annotation.REPLICA_TYPE or repaired
+    off = annotation is Annotation.NONE and edition is Edition.CURRENT and not repaired
     cached = cache and not off
     stray = workload is Workload.TRAINING and constraint is Constraint.NONE
     return Scope(

@@ -25,7 +25,7 @@ def _declare_safety(m: Machine, s: State, room: int, training: bool) -> None:
 
     @m.always
     def node_capacity() -> Expr:
-        """No node holds more pods than it has room for."""
+        """No node holds more pods than it has room for: want of room is an error like any other (T4)."""
         return all_(s.used(n) <= room for n in Node)
 
     @m.always
@@ -36,7 +36,8 @@ def _declare_safety(m: Machine, s: State, room: int, training: bool) -> None:
 
     @m.always
     def no_partial_gang_is_bound() -> Expr:
-        """A job of which a pod is bound has all of its pods bound."""
+        """A job of which a pod is bound has all of its pods bound: one with a task that finds no node is Pending
+        (volcano#2937)."""
         return all_(implies(s.phase[j] == Phase.BOUND, s.is_whole(j)) for j in Job)
 
     if training:
@@ -56,7 +57,7 @@ def _declare_cache(m: Machine, s: State, room: int, read: bool) -> None:
     @m.always
     def no_suitable_node_is_refused() -> Expr:
         """A node that the cache refuses for a task is one that its predicate would refuse: an error holds for every
-        task that reads it (T3, T4, T5)."""
+        task that reads it (T3, T4, T5, volcano#2937)."""
         return all_(
             implies((s.checked[n] == Checked.REFUSED) & (s.task == r), (s.suits[r, n] == 0) | (s.used(n) >= room))
             for r in Replica
@@ -67,19 +68,20 @@ def _declare_cache(m: Machine, s: State, room: int, read: bool) -> None:
 
         @m.sometimes
         def an_error_is_read() -> Expr:
-            """The cache saves a predicate."""
+            """The cache saves a predicate: an error of one task is read for the next (T4)."""
             return any_(s.checked[n] == Checked.REFUSED for n in Node)
 
 
 def _declare_progress(m: Machine, s: State, finish: Any) -> None:
     @m.possible
     def all_jobs_can_run() -> Expr:
-        """From every reachable state all jobs can still be scheduled (T3, T5)."""
+        """From every reachable state all jobs can still be scheduled (T3, T5, volcano#2198)."""
         return all_(among(s.phase[j], Phase.BOUND, Phase.DONE) for j in Job) | all_(
             s.phase[j] == Phase.DONE for j in Job
         )
 
     @m.leads_to(fairness=[m.progress(), strong(each(finish))])
     def every_job_is_scheduled(j: Job) -> tuple[Expr, Expr]:
-        """Every job that has nothing bound is bound at last, if the scheduler goes on and what runs ends (T3, T5)."""
+        """Every job that has nothing bound is bound at last, if the scheduler goes on and what runs ends (T3, T5,
+        volcano#2756)."""
         return s.phase[j] == Phase.PENDING, s.phase[j] == Phase.BOUND

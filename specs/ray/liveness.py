@@ -44,15 +44,11 @@ def declare_liveness(m: Machine, s: State) -> None:
         """What Ray has left, or never reached, is terminated, if the cloud does so at last (R11, R15)."""
         return among(s.status[i], *TO_TERMINATE, Status.TERMINATING), s.status[i] == Status.TERMINATED
 
-    if s.scope.timeouts:
-
-        @m.leads_to(
-            fairness=[*assumed.loops(), *assumed.often("launch_instance", "request_timed_out", "request_given_up")]
-        )
-        def requests_are_answered(i: Instance) -> tuple[Expr, Expr]:
-            """A requested row gets an instance or is given up (ray#65694)."""
-            ends = (Status.ALLOCATED, Status.ALLOCATION_FAILED, Status.TERMINATED)
-            return s.status[i] == Status.REQUESTED, among(s.status[i], *ends)
+    @m.leads_to(fairness=[*assumed.loops(), *assumed.often("launch_instance", "request_timed_out", "request_given_up")])
+    def requests_are_answered(i: Instance) -> tuple[Expr, Expr]:
+        """A requested row gets an instance or is given up (ray#65694)."""
+        ends = (Status.ALLOCATED, Status.ALLOCATION_FAILED, Status.TERMINATED)
+        return s.status[i] == Status.REQUESTED, among(s.status[i], *ends)
 
     if not (s.scope.vanish or s.scope.crash or s.scope.drains or s.scope.reconfigure or s.scope.late_launches):
         moves = ("launch_instance", "start_ray", "place_job", "install", "finish_job", "terminate_instance")

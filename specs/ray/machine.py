@@ -6,11 +6,12 @@ transitions of 2.48 and 2.60. The cloud, Ray and the users are adversaries: see 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from model.language import Expr, Machine, ite, require
 from specs.ray.liveness import declare_liveness
-from specs.ray.parameters import Edition, Scope, Timers
+from specs.ray.parameters import Edge, Edition, Scope, Timers
 from specs.ray.properties import declare_properties
 from specs.ray.state import Loop, State
 from specs.ray.step import (
@@ -45,6 +46,9 @@ def ray(
     request_resources: int = 0,
     repaired: bool = False,
     split: bool = False,
+    lacks: Edge = Edge.NONE,
+    types: int = 1,
+    max_nodes: int = 0,
 ) -> Machine:
     """Ray's autoscaler v2: instance life cycle, reconcile loop, and a cloud that fails in every way it can.
 
@@ -52,10 +56,11 @@ def ray(
     ``retries``: launches that may time out before a row is given up; ``late_launches``: how many of those may still
     come; ``upscaling_speed``: whole nodes per running node, 0 for one a loop. What may happen: rows time out
     (``timers``), instances ``vanish``, Ray nodes ``crash``, somebody ``drains`` them, Ray may ``late_start``,
-    ``errors`` abort a
-    loop, the user may ``reconfigure`` the maximum and call ``request_resources`` for up to so many nodes. ``split``:
-    the world moves while a loop works on its snapshot. ``repaired``: what README.md's findings would have. ValueError
-    for sizes that make no sense.
+    ``errors`` abort a loop, the user may ``reconfigure`` the maximum and call ``request_resources`` for up to so many
+    nodes. ``split``: the world moves while a loop works on its snapshot. ``repaired``: what README.md's findings would
+    have. ``lacks``: an edge that the table of transitions does not have, as in some release. ``types``: worker
+    groups, each with its rows, ``min_workers`` and ``max_workers``; ``max_nodes`` of all of them together, 0 for no
+    such limit. ValueError for sizes that make no sense.
     """
     scope = Scope(
         edition,
@@ -78,6 +83,9 @@ def ray(
         request_resources,
         repaired,
         split,
+        lacks,
+        types,
+        max_nodes,
     )
     m = Machine("ray", doc="Ray's autoscaler v2: rows of instances, reconciled with a cloud and the GCS")
     s = State(m, scope)
@@ -87,6 +95,30 @@ def ray(
     declare_properties(m, s)
     declare_liveness(m, s)
     return m
+
+
+class Phases:
+    """What each phase of a loop has to do, ``order`` of the phases, and when one follows another."""
+
+    def __init__(self, m: Machine, s: State, must: Mapping[Loop, Actions], order: Sequence[Loop]) -> None:
+        self._machine, self._state, self._must, self.order = m, s, must, tuple(order)
+
+    def done(self) -> Expr:
+        """Whether the phase has done all that it has to."""
+        s = self._state
+        left = s.loop != Loop.REST
+        for phase, actions in self._must.items():
+            for action in actions:
+                left = left & ~((s.loop == phase) & self._machine.enabled(action))
+        return left
+
+    def following(self, order: Sequence[Loop]) -> Expr:
+        """The next phase in ``order``; after the last, a pause."""
+        s = self._state
+        then: Expr = ite(s.loop == order[-1], Loop.REST, order[0])
+        for phase, after_it in pairwise(order):
+            then = ite(s.loop == phase, after_it, then)
+        return then
 
 
 def _loop(m: Machine, s: State) -> None:
@@ -104,28 +136,15 @@ def _loop(m: Machine, s: State) -> None:
     order = list(must)
     if not s.scope.current:  # 2.48 launches before it terminates (ray#63766)
         order[3], order[4] = order[4], order[3]
-
-    def done() -> Expr:
-        """Whether the phase has done all that it has to."""
-        left = s.loop != Loop.REST
-        for phase, actions in must.items():
-            for action in actions:
-                left = left & ~((s.loop == phase) & m.enabled(action))
-        return left
-
-    def following() -> Expr:
-        """The next phase; after the last, a pause."""
-        then: Expr = ite(s.loop == order[-1], Loop.REST, order[0])
-        for phase, after_it in pairwise(order):
-            then = ite(s.loop == phase, after_it, then)
-        return then
+    phases = Phases(m, s, must, order)
+    m.attach(phases)
 
     @m.action
     def next_phase() -> None:
         """Everything that this phase has to do is done: the next one, or a pause after the last (R5)."""
-        require(done())
-        s.loop.next = following()
-        s.chosen.next = 0
+        require(phases.done())
+        s.loop.next = phases.following(phases.order)
+        s.choose_none()
 
     if s.scope.errors:
 
@@ -134,4 +153,4 @@ def _loop(m: Machine, s: State) -> None:
             """An error: the rest of the loop is left out, whatever it was to be (R6)."""
             require(s.loop != Loop.REST)
             s.loop.next = Loop.REST
-            s.chosen.next = 0
+            s.choose_none()

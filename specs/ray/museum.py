@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from model.language import Machine, among, ite, require
+from model.language import Machine, among, count_, ite, require
 from model.language.mutation import disabled, rewritten, with_action, with_update, without_guard, without_update
 from specs.mutant import Faults
 from specs.ray.life_cycle import Status
-from specs.ray.machine import ray
-from specs.ray.parameters import CALM, Edition, Timers
+from specs.ray.machine import Phases, ray
+from specs.ray.parameters import CALM, Edge, Timers
 from specs.ray.state import Instance, Loop, Node, Order, State
 
 _RECONFIGURED: Final = {**CALM, "reconfigure": True, "repaired": True, "retries": 0}
@@ -39,7 +39,7 @@ def _resends_nothing(m: Machine) -> Callable[[Instance], None]:
 
     def launch(i: Instance) -> None:
         require(s.loop == Loop.LAUNCH, s.status[i] == Status.QUEUED)
-        require(s.requested() < s.scope.max_concurrent_launches, s.chosen < s.launch_limit())
+        require(s.requested() < s.scope.max_concurrent_launches, s.chosen < s.launch_limit(i))
         s.status[i] = Status.REQUESTED
         s.order[i] = ite(s.tries[i] == 0, Order.ASKED, Order.NONE)
         s.chosen.next = s.chosen + 1
@@ -60,15 +60,27 @@ def _scales_with_running(m: Machine) -> Callable[[Instance], None]:
     return launch
 
 
-def _counts_no_try(m: Machine) -> Callable[[Instance], None]:
+def _swallows_capped_requests(m: Machine) -> Callable[[Instance], None]:
     s = m.attached(State)
 
-    def request_timed_out(i: Instance) -> None:
-        require(s.loop == Loop.STUCK, s.status[i] == Status.REQUESTED, s.order[i] == Order.NONE)
-        s.status[i] = Status.QUEUED
-        s.tries[i] = 1
+    def take_as_done(i: Instance) -> None:
+        """The group has its maximum of instances: nothing is patched, nothing is said, no retry will be looked at."""
+        require(s.loop == Loop.REST, s.status[i] == Status.REQUESTED, s.order[i] == Order.ASKED)
+        require(count_(s.cloud[j] for j in Instance) + s.extra >= s.most)
+        s.order[i] = Order.NONE
 
-    return request_timed_out
+    return take_as_done
+
+
+def _launches_first(m: Machine) -> Callable[[], None]:
+    s, phases = m.attached(State), m.attached(Phases)
+
+    def next_phase() -> None:
+        require(phases.done())
+        s.loop.next = phases.following([*phases.order[:3], Loop.LAUNCH, Loop.TERMINATE, *phases.order[5:]])
+        s.chosen.next = 0
+
+    return next_phase
 
 
 def _terminates_what_is_idle(m: Machine) -> Callable[[Instance], None]:
@@ -169,15 +181,22 @@ _TABLE = (
     ),
 )
 
-_EDITIONS = (
+_EDGES = (
     _report(
         "ray#60566",
         "failed_termination_is_gone",
         "the table has no edge for an instance that is gone after its termination failed and a loop was aborted",
         "termination_failed_is_left_as_published",
         parameters={"crash": False, "errors": True, "retries": 0},
-        changed={"edition": Edition.SEED},
-        consequences=("releases_before_launches",),
+        changed={"lacks": Edge.FAILED_TERMINATION_IS_GONE},
+    ),
+    _report(
+        "ray#61382",
+        "timed_out_allocation_is_gone",
+        "the table has no edge for an instance that is gone after its allocation timed out and a loop was aborted",
+        "allocation_timeout_is_left_as_published",
+        parameters={"crash": False, "errors": True, "retries": 0, "timers": Timers.FREE},
+        changed={"lacks": Edge.TIMED_OUT_ALLOCATION_IS_GONE},
     ),
 )
 
@@ -187,8 +206,8 @@ _LAUNCHES = (
         "launches_first",
         "one loop launches before it terminates, so what is about to go still counts at the maximum",
         "releases_before_launches",
-        parameters={"crash": False, "vanish": False},
-        changed={"edition": Edition.SEED},
+        rewritten("next_phase", _launches_first, "the launches come before the terminations"),
+        parameters=CALM,
     ),
     _report(
         "ray#60655",
@@ -201,13 +220,11 @@ _LAUNCHES = (
     _report(
         "ray#65694",
         "capped_requests_for_ever",
-        "a request that the maximum capped is marked as processed: its row retries, and nothing is ever launched",
+        "a request that the maximum capped is marked as processed: nothing is launched, said, or tried again",
         "requests_are_answered",
-        rewritten("launch", _resends_nothing, "launch tells the cloud about first tries only"),
-        rewritten("request_timed_out", _counts_no_try, "request_timed_out uses up one try, once"),
-        parameters={**CALM, "retries": 2},
+        with_action("launch_instance", _swallows_capped_requests, "a request at the maximum is taken as done"),
+        parameters={**CALM, "timers": Timers.OFF, "max_workers": 1},
         consequences=(
-            "subscribers_are_told",
             "everything_can_end",
             "pending_jobs_run",
         ),
@@ -293,4 +310,4 @@ _SCALING = (
     ),
 )
 
-MUSEUM: Final = (*_TABLE, *_EDITIONS, *_LAUNCHES, *_SCALING)
+MUSEUM: Final = (*_TABLE, *_EDGES, *_LAUNCHES, *_SCALING)

@@ -36,6 +36,16 @@ class Timers(enum.Enum):
     """At any time: a boot or a launch may take longer than its timeout."""
 
 
+class Edge(enum.Enum):
+    """An edge of the table of transitions that some release between the two editions lacked."""
+
+    NONE = "none"
+    FAILED_TERMINATION_IS_GONE = "failed_termination_is_gone"
+    """TERMINATION_FAILED to TERMINATED (ray#60566)."""
+    TIMED_OUT_ALLOCATION_IS_GONE = "timed_out_allocation_is_gone"
+    """ALLOCATION_TIMEOUT to TERMINATED (ray#61382)."""
+
+
 @dataclass(frozen=True)
 class Scope:
     """Checked parameters; `specs.ray.machine.ray` says what each means."""
@@ -60,21 +70,41 @@ class Scope:
     request_resources: int
     repaired: bool
     split: bool
+    lacks: Edge
+    types: int
+    max_nodes: int
 
     def __post_init__(self) -> None:
         check_size("instances", self.instances, most=MOST_INSTANCES)
-        check_size("max_workers", self.max_workers, most=self.instances)
+        check_size("types", self.types, most=min(2, self.instances))
+        check_size("max_workers", self.max_workers, most=self.instances // self.types)
         check_size("min_workers", self.min_workers, least=0, most=self.max_workers)
         check_size("jobs", self.jobs, most=MOST_INSTANCES)
         check_size("retries", self.retries, least=0, most=9)
         check_size("max_concurrent_launches", self.max_concurrent_launches, most=MOST_INSTANCES)
         check_size("upscaling_speed", self.upscaling_speed, least=0, most=MOST_INSTANCES)
         check_size("late_launches", self.late_launches, least=0, most=3)
-        check_size("request_resources", self.request_resources, least=0, most=self.max_workers)
+        most_nodes = self.types * self.max_workers
+        check_size("max_nodes", self.max_nodes, least=0, most=most_nodes)
+        check_size("request_resources", self.request_resources, least=0, most=self.max_nodes or most_nodes)
+        if self.max_nodes and self.max_nodes < self.types * self.min_workers:
+            raise ValueError(
+                f"max_nodes is at least types x min_workers, which is {self.types * self.min_workers}; "
+                f"found {self.max_nodes}"
+            )
+        if self.types > 1 and (self.late_launches or self.reconfigure or self.split):
+            raise ValueError("types=2 is for late_launches=0, reconfigure=false and split=false")
+        if self.max_nodes and self.types == 1:
+            raise ValueError("max_nodes is for types=2: with one type max_workers is the maximum of the cluster too")
         if self.late_launches and self.timers is not Timers.FREE:
             raise ValueError("late_launches is for timers=free: with others no launch is given up that may still come")
         if self.split and self.timers is Timers.FREE:
             raise ValueError("split is for timers=off or slow: with free ones nothing bounds what comes unread")
+
+    @property
+    def all_nodes(self) -> int:
+        """The maximum of all groups together."""
+        return self.max_nodes or self.types * self.max_workers
 
     @property
     def timeouts(self) -> bool:

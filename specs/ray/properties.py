@@ -13,7 +13,7 @@ ACTIVE = (Status.REQUESTED, Status.RAY_INSTALLING, Status.RAY_STOP_REQUESTED, St
 
 def declare_properties(m: Machine, s: State) -> None:
     """All of these."""
-    for source, targets in published(s.scope.edition).items():
+    for source, targets in published(s.scope.edition, s.scope.lacks).items():
         if can_be(s.scope, source):
             _is_left_as_published(m, source, s, tuple(t for t in targets if can_be(s.scope, t)))
     _rows(m, s)
@@ -116,17 +116,33 @@ def _loop(m: Machine, s: State) -> None:
 def _limits(m: Machine, s: State) -> None:
     @m.step
     def queued_within_maximum() -> Expr:
-        """A row is queued only while the rows that count are fewer than the maximum (R1, R9)."""
+        """A row is queued only while the rows of its group that count are fewer than the group's maximum (R1, R9)."""
         return all_(
-            implies((s.status[i] == Status.ABSENT) & (after(s.status[i]) == Status.QUEUED), s.counted() < s.most)
+            implies((s.status[i] == Status.ABSENT) & (after(s.status[i]) == Status.QUEUED), s.counted_of(i) < s.most)
             for i in Instance
         )
+
+    if s.scope.types > 1:
+
+        @m.step
+        def queued_within_maximum_of_all() -> Expr:
+            """A row is queued only while all rows that count are fewer than the maximum of the cluster (R9)."""
+            return all_(
+                implies(
+                    (s.status[i] == Status.ABSENT) & (after(s.status[i]) == Status.QUEUED),
+                    s.counted() < s.scope.all_nodes,
+                )
+                for i in Instance
+            )
 
     @m.step
     def queued_for_a_need() -> Expr:
         """A row is queued only if jobs, minimum or request_resources need more than there is (R5)."""
         return all_(
-            implies((s.status[i] == Status.ABSENT) & (after(s.status[i]) == Status.QUEUED), s.counted() < s.needed())
+            implies(
+                (s.status[i] == Status.ABSENT) & (after(s.status[i]) == Status.QUEUED),
+                (s.counted() < s.needed()) | (s.counted_of(i) < s.scope.min_workers),
+            )
             for i in Instance
         )
 
@@ -138,7 +154,7 @@ def _limits(m: Machine, s: State) -> None:
     @m.always
     def launches_within_speed() -> Expr:
         """One loop launches no more than upscaling_speed allows (R13)."""
-        return implies(s.loop == Loop.LAUNCH, s.chosen <= s.launch_limit())
+        return implies(s.loop == Loop.LAUNCH, all_(s.chosen_of(i) <= s.launch_limit(i) for i in Instance))
 
 
 def _nodes(m: Machine, s: State) -> None:
@@ -184,7 +200,7 @@ def _nodes(m: Machine, s: State) -> None:
             return all_(
                 implies(
                     _enters(s, i, Status.RAY_STOP_REQUESTED) & (after(s.order[i]) == Order.ASKED),
-                    after(s.staying()) >= s.scope.min_workers,
+                    after(s.staying_of(i)) >= s.scope.min_workers,
                 )
                 for i in Instance
             )
@@ -193,13 +209,13 @@ def _nodes(m: Machine, s: State) -> None:
 def _reachable(m: Machine, s: State) -> None:
     @m.possible
     def everything_can_end() -> Expr:
-        """From every state the cluster can become empty, with nothing to do."""
+        """From every state the cluster can become empty, with nothing to do (R5)."""
         return (s.pending == 0) & all_(s.status[i] == Status.ABSENT for i in Instance) & (s.extra == 0)
 
     @m.sometimes
     def the_maximum_runs() -> Expr:
         """All that the configuration allows and jobs need is running, and works (R9)."""
-        return (s.running() == min(s.scope.max_workers, s.scope.jobs)) & (s.busy() >= 1)
+        return (s.running() == min(s.scope.all_nodes, s.scope.jobs)) & (s.busy() >= 1)
 
     @m.sometimes
     def a_drain_finds_a_job() -> Expr:
@@ -221,4 +237,8 @@ def _reachable(m: Machine, s: State) -> None:
         @m.sometimes
         def a_request_is_granted() -> Expr:
             """All nodes that request_resources asked for run, and no job waits or runs (R19)."""
-            return (s.constraint > s.scope.min_workers) & (s.running() >= s.constraint) & (s.pending + s.busy() == 0)
+            return (
+                (s.constraint > s.scope.types * s.scope.min_workers)
+                & (s.running() >= s.constraint)
+                & (s.pending + s.busy() == 0)
+            )

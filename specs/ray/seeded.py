@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from model.language import Machine, require
-from model.language.mutation import Edit, disabled, with_action, with_update, without_guard
+from model.language import Machine, count_, require
+from model.language.mutation import Edit, disabled, rewritten, with_action, with_update, without_guard
 from specs.mutant import Faults
 from specs.ray.life_cycle import Status
 from specs.ray.machine import ray
 from specs.ray.parameters import CALM, Timers
-from specs.ray.state import Instance, Loop, Order, State
+from specs.ray.state import Instance, Loop, Node, Order, State
 
 _mutant: Final = Faults(ray, CALM)
 
@@ -39,6 +39,19 @@ def _choosing_again(m: Machine) -> Callable[[Instance], None]:
         s.chosen.next = s.chosen + 1
 
     return terminate_idle_again
+
+
+def _counts_drains(m: Machine) -> Callable[[Instance], None]:
+    s = m.attached(State)
+
+    def terminate_idle(i: Instance) -> None:
+        draining = count_(s.status[j] == Status.RAY_STOP_REQUESTED for j in Instance)
+        require(s.loop == Loop.SCALE, s.status[i] == Status.RAY_RUNNING, s.seen_node[i] == Node.IDLE)
+        require(s.needed() < s.counted() + draining)
+        s.status[i] = Status.RAY_STOP_REQUESTED
+        s.order[i] = Order.ASKED
+
+    return terminate_idle
 
 
 _TABLE = (
@@ -169,7 +182,9 @@ _LOOP = (
         "instances_belong_to_rows",
         without_guard("terminated", "cloud"),
         consequences=(
+            "a_drain_finds_a_job",
             "everything_can_end",
+            "the_maximum_runs",
             "pending_jobs_run",
         ),
     ),
@@ -184,6 +199,20 @@ _LIMITS = (
         parameters={**CALM, "max_workers": 1},
     ),
     _mutant(
+        "maximum_of_a_group_ignored",
+        "R1: the maximum of all groups is looked at, and that of the group is not",
+        "queued_within_maximum",
+        without_guard("queue_instance", "< most"),
+        parameters={**CALM, "types": 2, "instances": 3, "max_workers": 1, "kuberay": True, "timers": Timers.OFF},
+    ),
+    _mutant(
+        "maximum_of_all_ignored",
+        "R9: each group stays within its own maximum, and all together exceed that of the cluster",
+        "queued_within_maximum_of_all",
+        without_guard("queue_instance", "< 1)"),
+        parameters={**CALM, "types": 2, "max_workers": 1, "max_nodes": 1},
+    ),
+    _mutant(
         "concurrency_ignored",
         "R13: max_concurrent_launches is not looked at",
         "launches_within_concurrency",
@@ -194,8 +223,9 @@ _LIMITS = (
         "drains_in_flight_count",
         "a drain that is under way counts toward the minimum: what the current edition does, see findings/",
         "idle_termination_keeps_minimum",
+        rewritten("terminate_idle", _counts_drains, "terminate_idle counts nodes that are asked to drain already"),
         parameters={**CALM, "min_workers": 1, "repaired": True},
-        changed={"repaired": False},
+        consequences=("needed_nodes_are_not_idle",),
     ),
 )
 
@@ -242,7 +272,10 @@ _REACHABLE = (
         "R11: Ray nodes that run are not looked at",
         "the_maximum_runs",
         disabled("ray_running"),
-        consequences=("terminated_instances_are_idle",),
+        consequences=(
+            "a_drain_finds_a_job",
+            "terminated_instances_are_idle",
+        ),
     ),
     _mutant(
         "requests_unheard",

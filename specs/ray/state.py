@@ -62,7 +62,7 @@ class State:
 
     def __init__(self, m: Machine, scope: Scope) -> None:
         self.scope = scope
-        m.sort(Instance, scope.instances, symmetric=True)
+        m.sort(Instance, scope.instances, symmetric=scope.types == 1)
         self.loop = m.scalar("loop", Loop, init=Loop.REST)
         self.status = m.variable("status", Instance, Status, init=Status.ABSENT)
         self.tries = m.variable("tries", Instance, range(scope.retries + 1), init=0)
@@ -75,6 +75,12 @@ class State:
         self.chosen = m.scalar("chosen", range(scope.instances + 1), init=0)
         self.most = m.scalar("most", range(scope.max_workers + 1), init=scope.max_workers)
         self.constraint = m.scalar("constraint", range(scope.request_resources + 1), init=0)
+        if scope.types > 1:
+            # Which rows are of the second worker group; and how many of ``extra`` and ``chosen`` are.
+            half = scope.instances // 2
+            self.second = m.constant("second", Instance, [0] * (scope.instances - half) + [1] * half)
+            self.extra_second = m.scalar("extra_second", self.extra.domain, init=0)
+            self.chosen_second = m.scalar("chosen_second", self.chosen.domain, init=0)
         self.seen_cloud, self.seen_node = self.cloud, self.node
         self.seen_extra, self.seen_pending = self.extra, self.pending
         if scope.split:
@@ -97,10 +103,62 @@ class State:
     def name_extra(self, i: Instance) -> None:
         """The row names an instance of the cloud that none has named."""
         self.extra.next = self.extra - 1
+        if self.scope.types > 1:
+            self.extra_second.next = self.extra_second - self.second[i]
         self.cloud[i] = True
         if self.scope.split:
             self.seen_extra.next = self.seen_extra - 1
             self.seen_cloud[i] = True
+
+    # ---- the row's worker group
+
+    def same_group(self, i: Instance, j: Instance) -> Expr:
+        """Whether two rows are of one worker group, where there are two groups."""
+        return self.second[i] == self.second[j]
+
+    def seen_extra_for(self, i: Instance) -> Expr:
+        """Instances that no row names, of the row's type."""
+        if self.scope.types == 1:
+            return self.seen_extra
+        return ite(self.second[i] == 1, self.extra_second, self.extra - self.extra_second)
+
+    def chosen_of(self, i: Instance) -> Expr:
+        """What the phase has chosen of the row's group."""
+        if self.scope.types == 1:
+            return self.chosen
+        return ite(self.second[i] == 1, self.chosen_second, self.chosen - self.chosen_second)
+
+    def counted_of(self, i: Instance) -> Expr:
+        """Rows of its group that the scheduler sees."""
+        if self.scope.types == 1:
+            return self.counted()
+        return count_(self.counts(j) & self.same_group(i, j) for j in Instance)
+
+    def staying_of(self, i: Instance) -> Expr:
+        """Rows of its group that the scheduler sees, without those that are asked to drain."""
+        if self.scope.types == 1:
+            return self.staying()
+        draining = Status.RAY_STOP_REQUESTED
+        return count_(self.counts(j) & (self.status[j] != draining) & self.same_group(i, j) for j in Instance)
+
+    def choose(self, i: Instance, counts: bool = True) -> None:
+        """Part of an action: the phase has chosen the row; it ``counts`` as chosen."""
+        one = 1 if counts else 0
+        self.chosen.next = self.chosen + one
+        if self.scope.types > 1:
+            self.chosen_second.next = self.chosen_second + one * self.second[i]
+
+    def choose_none(self) -> None:
+        """Part of an action: the next phase has chosen nothing."""
+        self.chosen.next = 0
+        if self.scope.types > 1:
+            self.chosen_second.next = 0
+
+    def add_extra(self, i: Instance) -> None:
+        """Part of an action: the cloud has one more instance, of the row's type, that no row names."""
+        self.extra.next = self.extra + 1
+        if self.scope.types > 1:
+            self.extra_second.next = self.extra_second + self.second[i]
 
     # ---- one row
 
@@ -153,13 +211,15 @@ class State:
     def needed(self) -> Expr:
         """The nodes that jobs use or wait for, or that minimum or request_resources want: the most of the three."""
         wanted = self.counted() - self.free() + self.seen_pending
-        for floor in (self.constraint, self.scope.min_workers):
+        for floor in (self.constraint, self.scope.types * self.scope.min_workers):
             wanted = ite(wanted < floor, floor, wanted)
         return wanted
 
-    def launch_limit(self) -> Operand:
-        """How many launches one loop may begin, beside those that are under way."""
+    def launch_limit(self, i: Instance) -> Operand:
+        """How many launches one loop may begin in the row's group, beside those that are under way."""
         if not self.scope.upscaling_speed:
             return 1
         running = self.running()
+        if self.scope.types > 1:
+            running = count_((self.status[j] == Status.RAY_RUNNING) & self.same_group(i, j) for j in Instance)
         return self.scope.upscaling_speed * ite(running == 0, 1, running)

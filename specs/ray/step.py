@@ -124,7 +124,12 @@ def declare_scale(m: Machine, s: State) -> Actions:
     def queue_instance(i: Instance) -> None:
         """Minimum, request_resources or jobs need one more, and the maximum allows it: a new row (R1, R5, R9, R10)."""
         require(s.loop == Loop.SCALE, s.status[i] == Status.ABSENT)
-        require(s.counted() < s.most, s.counted() < s.needed())
+        if s.scope.types == 1:
+            require(s.counted() < s.most, s.counted() < s.needed())
+        else:  # the minimum of each group comes first, then what is needed, in any group
+            least = s.scope.min_workers
+            others = all_(s.counted_of(j) >= least for j in Instance) & (s.counted() < s.needed())
+            require(s.counted_of(i) < s.most, s.counted() < s.scope.all_nodes, (s.counted_of(i) < least) | others)
         s.status[i] = Status.QUEUED
 
     @m.action
@@ -133,9 +138,11 @@ def declare_scale(m: Machine, s: State) -> Actions:
         drain (R5, R10, R11)."""
         require(s.loop == Loop.SCALE, s.status[i] == Status.RAY_RUNNING, s.seen_node[i] == Node.IDLE)
         require(s.needed() < s.counted() - s.chosen)
+        if s.scope.types > 1:
+            require(s.counted_of(i) - s.chosen_of(i) > s.scope.min_workers)
         s.status[i] = Status.RAY_STOP_REQUESTED
         s.order[i] = Order.ASKED
-        s.chosen.next = s.chosen + (0 if s.scope.repaired else 1)
+        s.choose(i, counts=not s.scope.repaired)
 
     must.append(queue_instance)
     return must
@@ -225,10 +232,10 @@ def declare_launch(m: Machine, s: State) -> Actions:
     def launch(i: Instance) -> None:
         """The cloud is asked for an instance; not for too many at once (R11, R13, R16)."""
         require(s.loop == Loop.LAUNCH, s.status[i] == Status.QUEUED)
-        require(s.requested() < s.scope.max_concurrent_launches, s.chosen < s.launch_limit())
+        require(s.requested() < s.scope.max_concurrent_launches, s.chosen_of(i) < s.launch_limit(i))
         s.status[i] = Status.REQUESTED
         s.order[i] = Order.ASKED
-        s.chosen.next = s.chosen + 1
+        s.choose(i)
 
     return [launch]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from model.language import Machine, all_, among, ite, require
+from model.language import Machine, all_, among, implies, ite, require
 from specs.ray.life_cycle import BEFORE_RUNNING, BEFORE_STOPPED, BEFORE_STOPPING, Status
 from specs.ray.state import Instance, Loop, Node, Order, State
 
@@ -38,7 +38,12 @@ def _cloud(m: Machine, s: State) -> Actions:
         """The cloud has an instance that no row names: a requested row of its type gets it (R11)."""
         lost = s.order[i] == Order.NONE  # or it has come: rows are alike, so it may as well come for such a one
         others = all_((s.status[j] != Status.REQUESTED) | (s.order[j] != Order.NONE) for j in Instance)
-        require(s.loop == Loop.SYNC, s.status[i] == Status.REQUESTED, s.seen_extra > 0, lost | others)
+        if s.scope.types > 1:
+            others = all_(
+                implies(s.same_group(i, j) & (s.status[j] == Status.REQUESTED), s.order[j] != Order.NONE)
+                for j in Instance
+            )
+        require(s.loop == Loop.SYNC, s.status[i] == Status.REQUESTED, s.seen_extra_for(i) > 0, lost | others)
         _count_late(s, i)
         s.status[i] = Status.ALLOCATED
         s.order[i] = Order.NONE
@@ -48,7 +53,8 @@ def _cloud(m: Machine, s: State) -> Actions:
     @m.action
     def launch_failed(i: Instance) -> None:
         """The cloud has reported that the launch failed, and no instance is there to take instead (R15)."""
-        require(s.loop == Loop.SYNC, s.status[i] == Status.REQUESTED, s.seen_extra == 0, s.order[i] == Order.FAILED)
+        require(s.loop == Loop.SYNC, s.status[i] == Status.REQUESTED)
+        require(s.seen_extra_for(i) == 0, s.order[i] == Order.FAILED)
         s.status[i] = Status.ALLOCATION_FAILED
         s.order[i] = Order.NONE
         s.tries[i] = 0

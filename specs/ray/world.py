@@ -79,7 +79,7 @@ def _launches(m: Machine, s: State) -> None:
         """The cloud has created the instance; no row names it yet (R16)."""
         require(_asked(s, i, Status.REQUESTED))
         s.order[i] = Order.NONE
-        s.extra.next = s.extra + 1
+        s.add_extra(i)
 
     @m.action
     def fail_launch(i: Instance) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from model.language import Machine, all_, any_, require, sum_
 from specs.parameters import check_size
 from specs.volcano.events import declare_events
-from specs.volcano.parameters import Edition, Events, Layout, scope
+from specs.volcano.parameters import Edition, Events, Layout, Sizes, scope
 from specs.volcano.properties import Life, declare
 from specs.volcano.state import Job, Namespace, Phase, Queue, Session, State
 
@@ -21,30 +21,30 @@ from specs.volcano.state import Job, Namespace, Phase, Queue, Session, State
 def volcano(
     edition: Edition = Edition.SEED,
     layout: Layout = Layout.GRID,
-    queues: int = 2,
-    namespaces: int = 2,
-    jobs: int = 1,
-    size: int = 3,
-    minimum: int = 2,
-    capacity: int = 4,
-    queue_weight: int | tuple[int, ...] = 1,
-    namespace_weight: int | tuple[int, ...] = 1,
-    memory: int | tuple[int, ...] = 0,
-    memory_capacity: int = 0,
-    mends_first: bool = True,
+    queues: int = Sizes.queues,
+    namespaces: int = Sizes.namespaces,
+    jobs: int = Sizes.jobs,
+    size: int = Sizes.size,
+    minimum: int = Sizes.minimum,
+    capacity: int = Sizes.capacity,
+    queue_weight: int | tuple[int, ...] = Sizes.queue_weight,
+    namespace_weight: int | tuple[int, ...] = Sizes.namespace_weight,
+    memory: int | tuple[int, ...] = Sizes.memory,
+    memory_capacity: int = Sizes.memory_capacity,
+    repaired: bool = False,
     quota_changes: int = 0,
     drains: int = 0,
     scale_ups: int = 0,
     bind_failures: int = 0,
+    slow_ends: int = 0,
 ) -> Machine:
     """Volcano's allocate action: proportion, namespace fair share, DRF, gangs, statements.
 
     ``jobs``: of each namespace in each queue; ``minimum``: minAvailable of their ``size`` tasks; weights and memory:
-    one number, or one for each. The last four say how often each event happens. Layouts other than grid bring their
-    own numbers. ValueError for sizes that make no sense.
+    one number, or one for each. ``repaired`` mends what the findings show. The last five say how often each event
+    happens. Layouts other than grid bring their own numbers. ValueError for sizes that make no sense.
     """
-    checked = scope(
-        layout,
+    sizes = Sizes(
         queues,
         namespaces,
         jobs,
@@ -56,17 +56,25 @@ def volcano(
         memory,
         memory_capacity,
     )
+    checked = scope(layout, edition, sizes)
     counts = {
         "quota_changes": quota_changes,
         "drains": drains,
         "scale_ups": scale_ups,
         "bind_failures": bind_failures,
+        "slow_ends": slow_ends,
     }
     for name, value in counts.items():
-        check_size(name, value, least=0, most=2 if not checked.static else 0)
+        check_size(name, value, least=0, most=2)
+        if value and checked.static:
+            raise ValueError(f"{name} is for layout=grid, as layout={layout.value} is one session; found {value}")
+    if quota_changes and edition is Edition.CURRENT:
+        raise ValueError(f"quota_changes is 0 with edition=current, which has no weights; found {quota_changes}")
+    if slow_ends and memory_capacity:
+        raise ValueError(f"slow_ends is for memory_capacity=0: what runs down has units only; found {memory_capacity}")
     events = Events(**counts)
     m = Machine("volcano", doc="Volcano's allocate action with namespace fair share")
-    s = State(m, checked, edition, mends_first, events)
+    s = State(m, checked, edition, repaired, events)
     m.attach(s)
     _session(m, s, events)
     _statement(m, s)
@@ -93,6 +101,8 @@ def _session(m: Machine, s: State, events: Events) -> None:
                 for j in Job:
                     s.tried[q, n, j] = False
                     s.tentative[q, n, j] = 0
+                    if events.slow_ends:
+                        s.piped[q, n, j] = 0
         if events.quota_changes:
             for n in Namespace:
                 s.weight[n] = s.highest_quota(n)
@@ -132,6 +142,8 @@ def _statement(m: Machine, s: State) -> None:
         """The job is ready: what the statement placed is bound; the job, its namespace and its queue are pushed back
         (V4, V6)."""
         require(s.turn[q, n, j], s.placed(q, n, j) == s.goal(q, n, j))
+        if s.slow:
+            require(s.piped[q, n, j] == 0)
         s.bound[q, n, j] += s.tentative[q, n, j]
         s.tentative[q, n, j] = 0
         s.phase[q, n, j] = Phase.RUNNING
@@ -143,9 +155,9 @@ def _statement(m: Machine, s: State) -> None:
         def discard(q: Queue, n: Namespace, j: Job) -> None:
             """A task does not fit: the statement is undone, and the job is not pushed back in this session (V4)."""
             require(s.turn[q, n, j], s.placed(q, n, j) < s.goal(q, n, j), ~s.fits(q, n))
-            s.in_queue[q] -= s.tentative[q, n, j]
-            s.in_namespace[q, n] -= s.tentative[q, n, j]
-            s.tentative[q, n, j] = 0
+            if s.slow:
+                require(~s.will_fit(q))
+            s.undo(q, n, j)
             s.tried[q, n, j] = True
             s.turn[q, n, j] = False
 
@@ -153,13 +165,13 @@ def _statement(m: Machine, s: State) -> None:
 def _life(m: Machine, s: State) -> Callable[..., Any]:
     @m.action
     def submit(q: Queue, n: Namespace, j: Job) -> None:
-        """A job is created; the next session sees it (V3)."""
+        """A job is created; a later session takes it from its queue (V4)."""
         require(s.session == Session.CLOSED, s.phase[q, n, j] == Phase.NEW)
         s.phase[q, n, j] = Phase.INQUEUE
 
     @m.action
     def finish(q: Queue, n: Namespace, j: Job) -> None:
-        """A ready job ends, with all its tasks; the next session sees it (V3)."""
+        """A ready job ends, with all its tasks, and leaves room for later rounds (V4)."""
         require(s.session == Session.CLOSED, s.phase[q, n, j] == Phase.RUNNING, s.is_ready(q, n, j))
         s.phase[q, n, j] = Phase.DONE
         s.forget(q, n, j, s.bound[q, n, j])

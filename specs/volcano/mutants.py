@@ -9,7 +9,7 @@ from model.language import Expr, Ite, Machine, Quantified, ite, require
 from model.language.mutation import disabled, rewritten, with_update, without_guard, without_update
 from specs.mutant import Mutant
 from specs.volcano.machine import volcano
-from specs.volcano.parameters import Edition, Layout
+from specs.volcano.parameters import Layout
 from specs.volcano.state import Job, Namespace, Queue, Quota, Session, State
 
 _ENDS: Final = ("all_jobs_can_end", "every_submitted_job_ends")
@@ -68,41 +68,12 @@ def _lowest(value: Expr) -> Expr:
 _REPORTS = (
     Mutant(
         "statement_dropped",
-        "a statement whose job is not ready is neither committed nor discarded, and holds what it took for the "
-        "rest of the session",
+        "a job that is too large for what is idle keeps what its statement took, for the rest of the session",
         "statements_are_committed_or_discarded",
         volcano,
         (rewritten("discard", _dropped, "discard does not undo the statement"),),
         {"capacity": 3},
-        report="volcano#5044",
-    ),
-    Mutant(
-        "failed_bind_undone_alone",
-        "commit undoes only the operation that failed, so the other tasks of the gang are bound without it",
-        "no_partial_gang_is_bound",
-        volcano,
-        parameters={"bind_failures": 1, "queues": 1},
-        report="volcano#2462",
-        changed={"edition": Edition.CURRENT},
-    ),
-    Mutant(
-        "pods_before_policy",
-        "new pods of a job that grew are scheduled by the old PodGroup, which the scheduler's cache still holds",
-        "no_partial_gang_is_bound",
-        volcano,
-        (without_guard("pod_arrives", "policy"),),
-        {"scale_ups": 1, "queues": 1},
-        report="volcano#6010",
-    ),
-    Mutant(
-        "newcomer_overtakes_broken_gang",
-        "jobs are ordered by what they have, least first: after a node was drained, a new job gets the place that the "
-        "gang needs to be whole again",
-        "broken_gangs_come_first",
-        volcano,
-        parameters={"drains": 1, "size": 2, "capacity": 2, "queues": 1, "namespaces": 1, "jobs": 2},
-        report="volcano#5805",
-        changed={"mends_first": False},
+        report="volcano#268",
     ),
     Mutant(
         "minimum_is_all",
@@ -169,6 +140,14 @@ _SEEDED = (
         volcano,
         (without_guard("pop_job", "dominant[k]) <"),),
         {"queues": 1, "jobs": 2},
+    ),
+    Mutant(
+        "broken_gang_waits_its_turn",
+        "whether a gang lost a task is not looked at, nor anything else that jobs are ordered by",
+        "broken_gangs_come_first",
+        volcano,
+        (without_guard("pop_job", "dominant[k]) <"),),
+        {"drains": 1, "size": 2, "capacity": 2, "queues": 1, "namespaces": 1, "jobs": 2, "repaired": True},
     ),
     Mutant(
         "no_default_weight",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from specs.parameters import check_size
 
@@ -22,8 +22,8 @@ class Edition(enum.Enum):
     SHIPPED = "shipped"
     """What was released: a namespace first, by its share in all queues together, then a queue."""
     CURRENT = "current"
-    """Since 2023 without namespaces: a queue, then its jobs by DRF share; and a queue is never given more than it
-    deserves."""
+    """The code of August 2026, since 2023 without namespaces: a queue, then its jobs by DRF share; and a queue is never
+    given more than it deserves."""
 
 
 class Layout(enum.Enum):
@@ -52,6 +52,7 @@ class Events:
     drains: int = 0
     scale_ups: int = 0
     bind_failures: int = 0
+    slow_ends: int = 0
 
 
 @dataclass(frozen=True)
@@ -107,50 +108,75 @@ class Scope:
         return size if self.minimum is None else min(size, self.minimum)
 
 
-def scope(
-    layout: Layout,
-    queues: int,
-    namespaces: int,
-    jobs: int,
-    size: int,
-    minimum: int,
-    capacity: int,
-    queue_weight: int | Sequence[int],
-    namespace_weight: int | Sequence[int],
-    memory: int | Sequence[int],
-    memory_capacity: int,
-) -> Scope:
+@dataclass(frozen=True)
+class Sizes:
+    """The numbers of a scope, as parameters: those of the grid, which a layout of one session replaces by its own."""
+
+    queues: int = 2
+    namespaces: int = 2
+    jobs: int = 1
+    size: int = 3
+    minimum: int = 2
+    capacity: int = 4
+    queue_weight: int | tuple[int, ...] = 1
+    namespace_weight: int | tuple[int, ...] = 1
+    memory: int | tuple[int, ...] = 0
+    memory_capacity: int = 0
+
+
+def scope(layout: Layout, edition: Edition, sizes: Sizes) -> Scope:
     """The scope of a spec, or ValueError that names the parameter, what was found and what is possible."""
-    check_size("queues", queues, most=2)
-    check_size("namespaces", namespaces, most=MOST)
-    check_size("jobs", jobs, most=MOST)
-    check_size("size", size, most=MOST_UNITS)
-    check_size("minimum", minimum, most=size)
-    check_size("capacity", capacity, most=MOST_UNITS)
-    check_size("memory_capacity", memory_capacity, least=0)
     if layout is not Layout.GRID:
         s = STATIC[layout]
+        _check_fixed(layout, s, sizes)
         most = max(len(n) for q in s.jobs for n in q)
-        sizes = tuple(tuple(n + (0,) * (most - len(n)) for n in q) for q in s.jobs)
+        padded = tuple(tuple(n + (0,) * (most - len(n)) for n in q) for q in s.jobs)
         least = None if s.whole else 1
         return Scope(
-            s.capacity, s.queue_weights, s.namespace_weights, sizes, least, (0,) * len(s.namespace_weights), 0, True
+            s.capacity, s.queue_weights, s.namespace_weights, padded, least, (0,) * len(s.namespace_weights), 0, True
         )
-    memories = _each("memory", memory, namespaces, "namespace", least=0)
-    if any(memories) != (memory_capacity > 0):
-        raise ValueError(f"memory and memory_capacity go together, found {memory} and {memory_capacity}")
-    if any(memories) and queues > 1:
-        raise ValueError(f"memory is for queues=1: queues share units only; found queues={queues}")
+    g = sizes
+    check_size("queues", g.queues, most=2)
+    check_size("namespaces", g.namespaces, most=MOST)
+    check_size("jobs", g.jobs, most=MOST)
+    check_size("size", g.size, most=MOST_UNITS)
+    check_size("minimum", g.minimum, most=g.size)
+    check_size("capacity", g.capacity, most=MOST_UNITS)
+    check_size("memory_capacity", g.memory_capacity, least=0)
+    memories = _each("memory", g.memory, g.namespaces, "namespace", least=0)
+    if any(memories) != (g.memory_capacity > 0):
+        raise ValueError(f"memory and memory_capacity go together, found {g.memory} and {g.memory_capacity}")
+    if any(memories) and g.queues > 1:
+        raise ValueError(f"memory is for queues=1: queues share units only; found queues={g.queues}")
+    weights = _each("namespace_weight", g.namespace_weight, g.namespaces, "namespace")
+    if edition is Edition.CURRENT and set(weights) != {1}:
+        raise ValueError(f"namespace_weight is 1 with edition=current, which has no such weights; found {weights}")
     return Scope(
-        capacity,
-        _each("queue_weight", queue_weight, queues, "queue"),
-        _each("namespace_weight", namespace_weight, namespaces, "namespace"),
-        (((size,) * jobs,) * namespaces,) * queues,
-        minimum,
+        g.capacity,
+        _each("queue_weight", g.queue_weight, g.queues, "queue"),
+        weights,
+        (((g.size,) * g.jobs,) * g.namespaces,) * g.queues,
+        g.minimum,
         memories,
-        memory_capacity,
+        g.memory_capacity,
         static=False,
     )
+
+
+def _check_fixed(layout: Layout, static: Static, sizes: Sizes) -> None:
+    """ValueError for a number that the layout would not heed: it is neither the layout's own nor the default one."""
+    own = Sizes(
+        queues=len(static.queue_weights),
+        namespaces=len(static.namespace_weights),
+        capacity=static.capacity,
+        queue_weight=static.queue_weights,
+        namespace_weight=static.namespace_weights,
+    )
+    for field in fields(Sizes):
+        found, mine = getattr(sizes, field.name), getattr(own, field.name)
+        if found not in (mine, field.default):
+            expected = "none, as its jobs have their own" if field.name in ("jobs", "size", "minimum") else mine
+            raise ValueError(f"{field.name} is fixed by layout={layout.value}: expected {expected}, found {found}")
 
 
 def _each(name: str, value: int | Sequence[int], count: int, what: str, least: int = 1) -> tuple[int, ...]:

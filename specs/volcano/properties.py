@@ -16,7 +16,8 @@ class Life:
     """The actions that fairness names."""
 
     finish: Callable[..., Any]
-    return_node: Callable[..., Any] | None
+    back: list[Callable[..., Any]]
+    """What brings units back that are away."""
 
 
 def declare(m: Machine, s: State, events: Events, life: Life | None) -> None:
@@ -32,13 +33,14 @@ def declare(m: Machine, s: State, events: Events, life: Life | None) -> None:
 def _declare_resources(m: Machine, s: State) -> None:
     @m.always
     def cluster_capacity() -> Expr:
-        """No more units, and no more memory, are taken than there are."""
+        """No more units, and no more memory, are taken than there are, for shares are parts of what is there (V7)."""
         enough = s.used() <= s.scope.capacity
         return enough & (s.memory_used() <= s.scope.memory_capacity) if s.scope.memory_capacity else enough
 
     @m.always
     def usage_is_conserved() -> Expr:
-        """What proportion counts for a queue, and drf for a namespace in it, is the sum of what jobs have there."""
+        """What proportion counts for a queue, and drf for a namespace in it, u of u/w, is the sum of what jobs have
+        there (V7)."""
         return all_(
             (s.in_queue[q] == sum_(s.in_namespace[q, n] for n in Namespace))
             & all_(s.in_namespace[q, n] == sum_(s.placed(q, n, j) for j in Job) for n in Namespace)
@@ -47,14 +49,15 @@ def _declare_resources(m: Machine, s: State) -> None:
 
     @m.step
     def no_overused_queue_gets_more() -> Expr:
-        """A queue that has all that it deserves gets no turn; in the current edition none gets a task beyond it."""
+        """A queue that has all that it deserves gets no turn, as in the three cases; in the current edition none gets a
+        task beyond it (V10)."""
         turns = all_(
             implies(after(s.turn[q, n, j]) & ~s.turn[q, n, j], ~s.is_overused(q))
             for q in Queue
             for n in Namespace
             for j in Job
         )
-        if s.edition is not Edition.CURRENT:
+        if not s.is_today:
             return turns
         everyone = s.all_weights
         return turns & all_(
@@ -69,7 +72,8 @@ def _declare_resources(m: Machine, s: State) -> None:
 def _declare_gangs(m: Machine, s: State) -> None:
     @m.step
     def no_partial_gang_is_bound() -> Expr:
-        """Whenever tasks of a job are bound, at least minAvailable of the pods that are known run then (V4)."""
+        """Whenever tasks of a job are bound, at least minAvailable of the pods that are known run then (V4,
+        volcano#2462, volcano#6010)."""
         return all_(
             implies(
                 after(s.bound[q, n, j]) > s.bound[q, n, j],
@@ -82,12 +86,18 @@ def _declare_gangs(m: Machine, s: State) -> None:
 
     @m.always
     def statements_are_committed_or_discarded() -> Expr:
-        """Nothing is placed but by the statement of the job that has the turn (V4)."""
-        return all_(implies(~s.turn[q, n, j], s.tentative[q, n, j] == 0) for q in Queue for n in Namespace for j in Job)
+        """Nothing is placed, and nothing promised, but by the statement of the job that has the turn: a round ends with
+        its tasks bound, or given back (V4, volcano#268, volcano#5044)."""
+        return all_(
+            implies(~s.turn[q, n, j], s.placed(q, n, j) == s.bound[q, n, j])
+            for q in Queue
+            for n in Namespace
+            for j in Job
+        )
 
     @m.sometimes
     def a_job_gets_ready() -> Expr:
-        """minAvailable tasks of some job run."""
+        """minAvailable tasks of some job run (V4)."""
         return any_(
             (s.phase[q, n, j] == Phase.RUNNING) & s.is_ready(q, n, j) for q in Queue for n in Namespace for j in Job
         )
@@ -132,7 +142,8 @@ def _declare_orders(m: Machine, s: State, events: Events) -> None:
 
         @m.step
         def broken_gangs_come_first() -> Expr:
-            """No job of which nothing runs gets a turn while a gang of its namespace that lost a task may be popped."""
+            """No job of which nothing runs gets a turn while a gang of its namespace that lost a task may be popped
+            (volcano#5805)."""
             return all_(
                 implies(
                     gets_turn(q, n, j) & (s.bound[q, n, j] == 0),
@@ -168,7 +179,7 @@ def _declare_progress(m: Machine, s: State, life: Life | None) -> None:
 
         @m.terminal
         def session_is_over() -> Expr:
-            """The one session is over."""
+            """The one session is over (V10)."""
             return s.session == Session.OVER
 
         @m.eventually(fairness=[m.progress()])
@@ -182,7 +193,7 @@ def _declare_progress(m: Machine, s: State, life: Life | None) -> None:
     @m.step
     def no_job_that_fits_is_left_out() -> Expr:
         """When a session closes, no gang is left whose queue is not overused and whose minAvailable fits what is
-        free."""
+        free: rounds go on until then (V4, volcano#5044)."""
         closes = (s.session == Session.OPEN) & (after(s.session) != Session.OPEN)
         return implies(
             closes,
@@ -196,20 +207,19 @@ def _declare_progress(m: Machine, s: State, life: Life | None) -> None:
 
     @m.terminal
     def all_done() -> Expr:
-        """Every job has ended."""
+        """Every job has ended: until then a next round begins (V4)."""
         return all_(s.phase[q, n, j] == Phase.DONE for q in Queue for n in Namespace for j in Job)
 
     @m.possible
     def all_jobs_can_end() -> Expr:
-        """From every reachable state all jobs can still end."""
+        """From every reachable state all jobs can still end (V4)."""
         return all_(s.phase[q, n, j] == Phase.DONE for q in Queue for n in Namespace for j in Job)
 
     fairness = [m.progress(), strong(each(life.finish))]
-    if life.return_node is not None:
-        fairness.append(strong(life.return_node))
+    fairness.extend(strong(action) for action in life.back)
 
     @m.leads_to(fairness=fairness)
     def every_submitted_job_ends(q: Queue, n: Namespace, j: Job) -> tuple[Expr, Expr]:
         """Every job that is submitted runs and ends, if the scheduler goes on, what is ready ends at last and
-        nodes that are away come back."""
+        nodes that are away come back: round after round each job gets its minMember (V4, volcano#4867)."""
         return s.phase[q, n, j] == Phase.INQUEUE, s.phase[q, n, j] == Phase.DONE

@@ -62,11 +62,13 @@ class State:
 
     ``bound``: tasks of a job that run; ``tentative``: tasks that the open statement has placed; ``turn``: the job of
     that statement; ``tried``: out of this session's queues. ``in_queue`` and ``in_namespace`` are what the plugins
-    proportion and drf keep count of. ``weight``: a namespace's weight as the session sees it.
+    proportion and drf keep count of. ``weight``: a namespace's weight as the session sees it. With jobs that end
+    slowly: ``going`` units still run down, and ``piped`` tasks are promised a place among them, for this session.
     """
 
-    def __init__(self, m: Machine, scope: Scope, edition: Edition, mends_first: bool, events: Events) -> None:
-        self.edition, self.mends_first, self.scope = edition, mends_first, scope
+    def __init__(self, m: Machine, scope: Scope, edition: Edition, repaired: bool, events: Events) -> None:
+        self.edition, self.repaired, self.scope = edition, repaired, scope
+        self.is_today = edition is Edition.CURRENT and not repaired
         scales = events.scale_ups > 0
         s = scope
         queues, namespaces, jobs = len(s.sizes), len(s.sizes[0]), len(s.sizes[0][0])
@@ -108,10 +110,13 @@ class State:
             self.quota = m.variable("quota", (Namespace, Quota), range(HEAVIEST + 1), init=0)
         if events.drains:
             self.down = m.scalar("down", range(events.drains + 1), init=0)
+        if events.slow_ends:
+            self.going = m.scalar("going", range(events.slow_ends * most + 1), init=0)
+            self.piped = m.variable("piped", where, range(most + 1), init=0)
         if scales:
             self.policy = m.variable("policy", where, bool, init=False)
             self.pods = m.variable("pods", where, bool, init=False)
-        self.scales, self.drains = scales, events.drains > 0
+        self.scales, self.drains, self.slow = scales, events.drains > 0, events.slow_ends > 0
 
     # ---- one job
 
@@ -126,8 +131,9 @@ class State:
         return least + ite(self.policy[q, n, j], 1, 0) if self.scales else least
 
     def placed(self, q: Queue, n: Namespace, j: Job) -> Expr:
-        """Its tasks that are bound or placed by the statement."""
-        return self.bound[q, n, j] + self.tentative[q, n, j]
+        """Its tasks that are bound, or that the statement has placed or promised a place."""
+        placed = self.bound[q, n, j] + self.tentative[q, n, j]
+        return placed + self.piped[q, n, j] if self.slow else placed
 
     def goal(self, q: Queue, n: Namespace, j: Job) -> Expr:
         """Where its statement stops: minAvailable, and for a job that is ready one task more."""
@@ -155,6 +161,15 @@ class State:
         """Whether the session may pop it."""
         return self.wants(q, n, j) & ~self.tried[q, n, j] & ~self.is_overused(q)
 
+    def undo(self, q: Queue, n: Namespace, j: Job) -> None:
+        """In an action: what the statement of a job did is undone."""
+        done = self.placed(q, n, j) - self.bound[q, n, j]
+        self.in_queue[q] -= done
+        self.in_namespace[q, n] -= done
+        self.tentative[q, n, j] = 0
+        if self.slow:
+            self.piped[q, n, j] = 0
+
     def forget(self, q: Queue, n: Namespace, j: Job, tasks: Expr | int) -> None:
         """In an action: tasks of a job are gone."""
         self.bound[q, n, j] -= tasks
@@ -172,12 +187,18 @@ class State:
         return any_(self.turn[q, n, j] for q in Queue for n in Namespace for j in Job)
 
     def used(self) -> Expr:
-        """Units that are bound or placed by the statement."""
-        return sum_(self.placed(q, n, j) for q in Queue for n in Namespace for j in Job)
+        """Units that are bound or placed by the statement, and those that still run down."""
+        here = sum_(self.bound[q, n, j] + self.tentative[q, n, j] for q in Queue for n in Namespace for j in Job)
+        return here + self.going if self.slow else here
 
     def memory_used(self) -> Expr:
         """Memory likewise."""
-        return sum_(self.placed(q, n, j) * self.memory[n] for q in Queue for n in Namespace for j in Job)
+        return sum_(
+            (self.bound[q, n, j] + self.tentative[q, n, j]) * self.memory[n]
+            for q in Queue
+            for n in Namespace
+            for j in Job
+        )
 
     def request(self, q: Queue) -> Expr:
         """All tasks of a queue's jobs that are not done."""
@@ -211,20 +232,32 @@ class State:
         fits = self.has_room()
         if self.scope.memory_capacity:
             fits = fits & (self.memory_used() + self.memory[n] <= self.scope.memory_capacity)
-        if self.edition is Edition.CURRENT:  # Allocatable: the task, too, within what is deserved
-            fits = fits & ((self.in_queue[q] + 1) * self.all_weights <= self.deserved(q))
-        return fits
+        return fits & self.may_have_more(q)
+
+    def may_have_more(self, q: Queue) -> Expr:
+        """Allocatable, which the current edition asks for each task: whether it, too, is within what is deserved."""
+        if not self.is_today:
+            return lift(True)
+        return (self.in_queue[q] + 1) * self.all_weights <= self.deserved(q)
+
+    def will_fit(self, q: Queue) -> Expr:
+        """Whether one more task may be promised a place: among what is free or runs down, and is not promised yet."""
+        promised = sum_(self.piped[p, k, i] for p in Queue for k in Namespace for i in Job)
+        taken = self.used() - self.going + promised
+        taken = taken + self.down if self.drains else taken
+        return (taken < self.scope.capacity) & self.may_have_more(q)
 
     def gang_fits(self, q: Queue, n: Namespace, j: Job) -> Expr:
         """Whether all that the job lacks of minAvailable may be placed, by what is bound."""
         more = self.least(q, n, j) - self.bound[q, n, j]
         bound = sum_(self.bound[p, k, i] for p in Queue for k in Namespace for i in Job)
         taken = bound + more + self.down if self.drains else bound + more
+        taken = taken + self.going if self.slow else taken
         fits = taken <= self.scope.capacity
         if self.scope.memory_capacity:
             memory = sum_(self.bound[p, k, i] * self.memory[k] for p in Queue for k in Namespace for i in Job)
             fits = fits & (memory + more * self.memory[n] <= self.scope.memory_capacity)
-        if self.edition is Edition.CURRENT:
+        if self.is_today:
             inside = sum_(self.bound[q, k, i] for k in Namespace for i in Job)
             fits = fits & ((inside + more) * self.all_weights <= self.deserved(q))
         return fits & (self.total(q, n, j) >= self.least(q, n, j))
@@ -269,7 +302,8 @@ class State:
         )
 
     def job_is_first(self, q: Queue, n: Namespace, j: Job) -> Expr:
-        """Whether no other job comes before: gangs that are not ready do, then those with a smaller share."""
+        """Whether no other job comes before: gangs that are not ready do, then those with a smaller share. Repaired, a
+        gang that lost a task comes before all (volcano#5805)."""
         anyone = self.edition is Edition.CURRENT
         return all_(
             implies(
@@ -284,7 +318,7 @@ class State:
         less = self.bound[q, k, i] * self.dominant[k] < self.bound[q, n, j] * self.dominant[n]
         readier = self.is_ready(q, n, j) & ~self.is_ready(q, k, i)
         before = readier | ((self.is_ready(q, n, j) == self.is_ready(q, k, i)) & less)
-        if not self.mends_first:
+        if not self.repaired:
             return before
         mend, mine = self.is_broken(q, k, i), self.is_broken(q, n, j)
         return (mend & ~mine) | ((mend == mine) & before)

@@ -1,7 +1,7 @@
-"""YuniKorn's gang scheduling design as a state machine. README.md lists its rules, actions and properties."""
+"""YuniKorn's gang scheduling as a state machine: its design of 2020/21, and its code of today. README.md says what both
+are."""
 
 from specs.yunikorn.machine import yunikorn
-from specs.yunikorn.parameters import Gate, Policy, Queues, Timers
-from specs.yunikorn.state import App, AppState, Node
+from specs.yunikorn.parameters import Edition, Queues, Timers
 
-__all__ = ["App", "AppState", "Gate", "Node", "Policy", "Queues", "Timers", "yunikorn"]
+__all__ = ["Edition", "Queues", "Timers", "yunikorn"]

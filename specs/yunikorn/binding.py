@@ -36,8 +36,9 @@ from reference.schedulers.yunikorn import (
 )
 from reference.schedulers.yunikorn import Gate as CoreGate
 from reference.schedulers.yunikorn import Timers as CoreTimers
-from specs.yunikorn import state as spec
-from specs.yunikorn.parameters import Queues, Timers, scope
+from specs.yunikorn.parameters import Queues, Timers
+from specs.yunikorn.seed import state as spec
+from specs.yunikorn.seed.parameters import scope
 
 GROUP = "members"
 UNIT = 1000

@@ -14,7 +14,7 @@ import pytest
 from yunikorn_walk import Parameters, Walk, parameters, walk
 
 from model.trace import NamedState, named_state
-from specs.yunikorn import App, AppState, Gate, Policy, Queues, Timers
+from specs.yunikorn.seed import App, AppState, Gate, Policy, Queues, Timers
 
 # A tracer would take more time here than the tests do; what they run is run by others too.
 pytestmark = pytest.mark.no_cover

@@ -13,8 +13,8 @@ from reference.schedulers.yunikorn import Core, cycle
 from reference.schedulers.yunikorn.books import Books
 from reference.schedulers.yunikorn.queues import Queues as CoreQueues
 from reference.schedulers.yunikorn.state import Allocation, ApplicationState, TrackedApplication
-from specs.yunikorn import Gate, Queues
 from specs.yunikorn.binding import Divergence
+from specs.yunikorn.seed import Gate, Queues
 
 ONE = parameters(apps=1, size=2, nodes=1, capacity=2, quota=2)
 TWO = parameters(apps=2, size=(1, 2), nodes=1, capacity=3, quota=2)

@@ -22,8 +22,8 @@ from hypothesis.stateful import (
 from yunikorn_walk import machine_for, new_core, parameters
 
 from reference.schedulers.yunikorn import Core, Environment, Event, EventName
-from specs.yunikorn import Gate, Policy, Queues, Timers
 from specs.yunikorn.binding import Follower, environment_for
+from specs.yunikorn.seed import Gate, Policy, Queues, Timers
 
 # A tracer would take more time here than the tests do; what they run is run by others too.
 pytestmark = pytest.mark.no_cover

@@ -18,6 +18,7 @@ from reference.cluster import Application, Cluster, Constraints, Node, Queue, Re
 from reference.schedulers.yunikorn import Core, Environment, Event, EventName, Options
 from reference.schedulers.yunikorn.state import Ask
 from specs.loading import build_spec
+from specs.yunikorn import Edition
 from specs.yunikorn.binding import Call, Follower, environment_for, subject_for
 
 Parameters = tuple[tuple[str, object], ...]
@@ -31,7 +32,7 @@ def parameters(**values: object) -> Parameters:
 @functools.lru_cache(maxsize=64)
 def machine_for(given: Parameters) -> Machine:
     """One machine per parameter set: building it costs as much as some hundred steps."""
-    return build_spec("yunikorn", dict(given))
+    return build_spec("yunikorn", {"edition": Edition.SEED, **dict(given)})
 
 
 def new_core(machine: Machine) -> Core:

@@ -26,11 +26,11 @@ def test_every_command_prints_what_the_readme_shows(steps: list[Command | File])
 # What the text around the outputs builds on; outputs written anew must still say it.
 PROMISED = {
     "gangproof compare examples/spark-gangs": "No placement has more weight than 2",
-    "gangproof check yunikorn |": "HOLDS: every property",
-    "gangproof check yunikorn queues=two_leaves >": "1",
+    "gangproof check yunikorn edition=seed |": "HOLDS: every property",
+    "gangproof check yunikorn edition=seed queues=two_leaves >": "1",
     "sed -n '/^This run/,$p' answer.txt": "This run violates no_starving_gangs",
-    "gangproof check yunikorn queues=two_leaves gate=reserves": "HOLDS: every property",
-    "gangproof check yunikorn policy=fair reject_fair=false": "VIOLATED: no_starving_gangs",
+    "gangproof check yunikorn edition=seed queues=two_leaves gate=reserves": "HOLDS: every property",
+    "gangproof check yunikorn edition=seed policy=fair reject_fair=false": "VIOLATED: no_starving_gangs",
     "gangproof review examples/spark-gangs": "no_starving_gangs is violated",
     "gangproof check my_spec.py:toy slots=2 |": "HOLDS: every property",
     "gangproof check wrong.py:wrong": "error: wrong.py:15: done[j]: an expression has no truth value",

@@ -14,7 +14,7 @@ from reference.manifests import LoadResult, load
 from reference.schedulers import schedule
 from reference.validate import validate
 from solver_placement import Status, solve
-from specs.yunikorn import Gate, Queues, yunikorn
+from specs.yunikorn.seed import Gate, Queues, yunikorn_seed
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "spark-gangs"
 
@@ -92,5 +92,5 @@ def test_the_design_check_finds_the_cause(cluster: Cluster) -> None:
 @pytest.mark.slow
 def test_reserving_for_started_gangs_starves_none() -> None:
     sizes = {"apps": 3, "size": (3, 4, 2), "capacity": 3, "quota": 5}
-    verdict = explore(yunikorn(**sizes, queues=Queues.TWO_LEAVES, gate=Gate.RESERVES))
+    verdict = explore(yunikorn_seed(**sizes, queues=Queues.TWO_LEAVES, gate=Gate.RESERVES))
     assert verdict.outcome is Outcome.HOLDS

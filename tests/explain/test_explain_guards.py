@@ -135,7 +135,7 @@ def test_what_a_sum_comes_from() -> None:
     assert [(c.part.text, c.part.compared) for c in failing] == [
         ("sum(placeholders[a, node1] + reals[a, node1] for a in App) < 2", "2 < 2")
     ]
-    assert failing[0].at.endswith("specs/gang/machine.py:71")
+    assert failing[0].at.endswith("specs/gang/machine.py:80")
     (total,) = failing[0].part.parts
     assert total.value == 2
     assert [(p.text, p.value) for p in total.parts] == [("placeholders[app1, node1] + reals[app1, node1]", 2)]

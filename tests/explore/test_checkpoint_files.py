@@ -176,7 +176,7 @@ def test_a_checkpoint_of_something_else_is_not_overwritten(tmp_path: Path) -> No
     before = path.read_bytes()
     for machine, more, said in [
         (sized(quota=8), {}, r"is a checkpoint of gang apps=4 .*, not of gang apps=4 .*quota=8"),
-        (load_spec("yunikorn", ()), {}, "is a checkpoint of gang .*, not of yunikorn"),
+        (load_spec("yunikorn"), {}, "is a checkpoint of gang .*, not of yunikorn"),
         (sized(), {"symmetry": True}, "was written with other options"),
     ]:
         with pytest.raises(CheckpointError, match=f"{said}.*; it is not overwritten, name another file"):

@@ -101,25 +101,27 @@ def test_another_number_of_threads(tmp_path: Path, before: int, then: int) -> No
 
 
 @pytest.mark.usefixtures("level_by_level")
-@pytest.mark.parametrize("name", ["gang", "yunikorn", "autoscaled_gang"])
-def test_shipped_specs(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "given"), [("gang", ()), ("yunikorn", ("edition=seed",)), ("yunikorn", ()), ("autoscaled_gang", ())]
+)
+def test_shipped_specs(tmp_path: Path, name: str, given: tuple[str, ...]) -> None:
     path = tmp_path / "run.checkpoint"
-    whole = Exploration(load_spec(name, ()))
+    whole = Exploration(load_spec(name, given))
     for calls in {1, 3, max(1, whole.verdict.coverage.depth // 2), whole.verdict.coverage.depth}:
-        part = interrupted(load_spec(name, ()), path, calls, threads=2)
+        part = interrupted(load_spec(name, given), path, calls, threads=2)
         assert part.verdict.outcome is Outcome.UNKNOWN
-        assert_same(Exploration(load_spec(name, ()), threads=1, resume=path), whole)
+        assert_same(Exploration(load_spec(name, given), threads=1, resume=path), whole)
 
 
 def test_interrupted_while_fair_runs_are_looked_for(tmp_path: Path) -> None:
-    path, name = tmp_path / "run.checkpoint", "yunikorn"
-    whole = Exploration(load_spec(name, ()))
+    path, name, given = tmp_path / "run.checkpoint", "yunikorn", ("edition=seed",)
+    whole = Exploration(load_spec(name, given))
     asked: list[Exploration] = []
     saving = Saving(path)
-    lively = {p.name for p in load_spec(name, ()).properties if p.kind.is_liveness}
+    lively = {p.name for p in load_spec(name, given).properties if p.kind.is_liveness}
     assert lively
     for calls in range(1, 200):
-        part = Exploration(load_spec(name, ()), threads=1, stop=after(calls), saving=saving)
+        part = Exploration(load_spec(name, given), threads=1, stop=after(calls), saving=saving)
         if part.search.complete:
             asked.append(part)
             break
@@ -128,7 +130,7 @@ def test_interrupted_while_fair_runs_are_looked_for(tmp_path: Path) -> None:
     assert all(p.how.startswith(f"{INTERRUPTED} while ") for p in unknown)
     assert asked[0].verdict.outcome is Outcome.UNKNOWN
     assert saving.written == path.stat().st_size
-    assert_same(Exploration(load_spec(name, ()), resume=path), whole)
+    assert_same(Exploration(load_spec(name, given), resume=path), whole)
 
 
 def test_a_budget_that_runs_out_leaves_a_checkpoint_from_which_a_larger_one_goes_on(tmp_path: Path) -> None:

@@ -17,8 +17,7 @@ from model.semantics import Semantics
 from model.simulation import Simulation
 from model.verdict import Outcome
 from specs.gang import gang
-from specs.loading import SpecLoadError
-from specs.registry import spec_function
+from specs.loading import SpecLoadError, load_spec
 
 
 class Job(Sort):
@@ -146,7 +145,7 @@ def test_every_enabled_step_is_as_likely_and_every_start() -> None:
 
 
 def test_what_walks_cannot_judge_stays_unknown() -> None:
-    answer = simulate(spec_function("yunikorn")(), walks=50)
+    answer = simulate(load_spec("yunikorn", ["edition=seed"]), walks=50)
     assert answer.outcome is Outcome.UNKNOWN
     kinds = {p.kind: p.how for p in answer.properties if p.kind in ("possible", "leads_to", "eventually")}
     assert set(kinds.values()) == {"walks cannot judge it"}

@@ -60,7 +60,7 @@ def test_traces_and_goals_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(Growth, "_crowded", property(lambda self: self._move() and False))
     monkeypatch.setattr("model.explore.search.growth._LEAST", 0)
-    machine = load_spec("yunikorn", ("apps=3",))
+    machine = load_spec("yunikorn", ("edition=seed", "apps=3"))
     run, plain = Exploration(machine, spill=tmp_path), Exploration(machine)
     assert run.search.growth.spilled > run.search.count * 4
     assert_same(run, plain)

@@ -210,7 +210,7 @@ def test_no_shortest_run_of_gang_changes_fewer_cells(parameters: dict[str, int])
 @pytest.mark.parametrize("stop_at_first", [False, True])
 @pytest.mark.parametrize("assignments", [["queues=two_leaves"], ["policy=fair", "reject_fair=false"]])
 def test_the_trace_does_not_depend_on_threads(assignments: list[str], stop_at_first: bool) -> None:
-    machine = load_spec("yunikorn", assignments)
+    machine = load_spec("yunikorn", ["edition=seed", *assignments])
     one, two = (Exploration(machine, threads=n, stop_at_first=stop_at_first).verdict for n in (1, 2))
     shown = one["no_starving_gangs"]
     assert shown == two["no_starving_gangs"]
@@ -220,7 +220,7 @@ def test_the_trace_does_not_depend_on_threads(assignments: list[str], stop_at_fi
 
 
 def test_states_that_were_dropped_are_no_part_of_a_run() -> None:
-    machine = load_spec("yunikorn", ["queues=two_leaves"])
+    machine = load_spec("yunikorn", ["edition=seed", "queues=two_leaves"])
     for budget in range(100, 900, 100):
         verdict = Exploration(machine, max_states=budget).verdict
         assert not verdict.coverage.complete
@@ -231,7 +231,7 @@ def test_states_that_were_dropped_are_no_part_of_a_run() -> None:
 
 
 def test_where_too_many_states_lie_before_the_end_the_first_run_is_shown_and_it_is_said() -> None:
-    exploration = Exploration(load_spec("yunikorn", ["queues=two_leaves"]))
+    exploration = Exploration(load_spec("yunikorn", ["edition=seed", "queues=two_leaves"]))
     few = Recovery(exploration.search, most_states=10)
     event = Event(EventKind.ALWAYS, "no_starving_gangs")
     first = exploration.search.first[exploration.program.events.index(event)]

@@ -136,7 +136,7 @@ def life_cycle(graph: Merged) -> dict[tuple[str, str], set[str]]:
 
 
 def test_the_life_cycle_of_yunikorn_is_that_of_its_design() -> None:
-    machine = load_spec("yunikorn", [])
+    machine = load_spec("yunikorn", ["edition=seed"])
     graphs = without_repeats(merged_graphs(machine, life_cycles(machine)))
     assert [g.title for g in graphs] == ["state[app1]; state[app2]"]
     assert life_cycle(graphs[0]) == {

@@ -19,6 +19,7 @@ from model.trace import Trace
 from specs.loading import load_spec
 
 CHANNELS = str(Path(__file__).resolve().parents[2] / "examples" / "async-interface" / "interface.py")
+TWO_LEAVES = ["edition=seed", "queues=two_leaves"]
 SLOW_TO_DRAW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
 
@@ -79,7 +80,13 @@ def traces(machine: Machine) -> list[Trace]:
 
 @pytest.mark.parametrize(
     "machine",
-    [odd_names(), lasso(True), lasso(False), load_spec("yunikorn", ["queues=two_leaves"]), load_spec(CHANNELS)],
+    [
+        odd_names(),
+        lasso(True),
+        lasso(False),
+        load_spec("yunikorn", TWO_LEAVES),
+        load_spec(CHANNELS),
+    ],
 )
 def test_itf_reads_back(machine: Machine) -> None:
     found = traces(machine)
@@ -137,7 +144,7 @@ def well_formed(text: str) -> list[str]:
 
 
 def test_a_sequence_diagram() -> None:
-    machine = load_spec("yunikorn", ["queues=two_leaves"])
+    machine = load_spec("yunikorn", TWO_LEAVES)
     trace = next(t for p in explore(machine).properties if p.name == "no_starving_gangs" and (t := p.trace) is not None)
     lines = well_formed(sequence_diagram(machine, trace, "why"))
     assert lines[:3] == ["---", 'title: "why"', "---"]

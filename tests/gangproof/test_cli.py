@@ -21,7 +21,7 @@ def test_list_names_every_shipped_spec(capsys: pytest.CaptureFixture[str]) -> No
     status, parsed, _ = answer(capsys, "list")
     assert status == 0
     names = {s["name"] for s in parsed["specs"]}
-    assert {"gang", "yunikorn", "yunikorn_current", "autoscaled_gang"} <= names
+    assert {"gang", "yunikorn", "autoscaled_gang"} <= names
     assert all(s["actions"] and s["properties"] and s["mutants"] for s in parsed["specs"])
 
 
@@ -91,7 +91,7 @@ def test_a_goal_that_is_never_reached_is_told_so(capsys: pytest.CaptureFixture[s
         (["check", "gang", "sizes=3"], "sizes"),
         (["check", "gang", "size=three"], "three"),
         (["check", "gang", "size"], "size"),
-        (["check", "yunikorn", "policy=lifo"], "lifo"),
+        (["check", "yunikorn", "edition=seed", "policy=lifo"], "lifo"),
         (["check", "missing.py:toy"], "missing.py"),
         (["check", "gang", "--max-memory", "lots"], "lots"),
         (["check", "gang", "--max-states", "0"], "0"),
@@ -103,7 +103,7 @@ def test_a_goal_that_is_never_reached_is_told_so(capsys: pytest.CaptureFixture[s
         (["simulate", "no_such_spec"], "no_such_spec"),
         (["check", "gang", "--trace-format", "svg"], "svg"),
         (["check", "gang", "--trace-format", "itf", "--json"], "--trace FILE"),
-        (["check", "yunikorn", "queues=two_leaves", "--trace", "no/such/dir/trace.txt"], "no/such/dir"),
+        (["check", "yunikorn", "edition=seed", "queues=two_leaves", "--trace", "no/such/dir/trace.txt"], "no/such/dir"),
         (["explain", "gang"], "--state EXPR, --action CALL"),
         (["explain", "gang", "--state", "state[app9] == NEW"], "no element of App is named app9"),
         (["explain", "gang", "--state", "state[app1] = NEW"], "cannot be read"),
@@ -172,6 +172,7 @@ def test_every_schema_is_a_schema() -> None:
         "list",
         "check",
         "simulate",
+        "prove",
         "schedule",
         "place",
         "compare",

@@ -78,7 +78,7 @@ def test_explain_what_is_out_of_reach_and_what_is_unknown(capsys: pytest.Capture
 
 def test_explain_as_text_fits_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["--property", "no_starving_gangs", "--action", "allocate_placeholder(app1, node1)"]
-    assert run(["explain", "yunikorn", "queues=two_leaves", *asked]) == 0
+    assert run(["explain", "yunikorn", "edition=seed", "queues=two_leaves", *asked]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert "is NOT enabled after step 6" in lines[0]
     assert "         5 <= 4 is false" in lines
@@ -157,7 +157,7 @@ def test_simulate_finds_a_violation(capsys: pytest.CaptureFixture[str], toy: str
 
 
 def test_simulate_as_text_fits_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["simulate", "yunikorn", "queues=two_leaves"]) == 1
+    assert run(["simulate", "yunikorn", "edition=seed", "queues=two_leaves"]) == 1
     text = capsys.readouterr().out
     assert max(map(len, text.splitlines())) <= 80
     assert "there may be a shorter one" in text
@@ -176,7 +176,7 @@ def test_the_property_that_is_asked_for_has_its_trace_in_json(capsys: pytest.Cap
 
 
 def test_explaining_at_a_property_whose_budget_ran_out_is_unknown(capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ["explain", "yunikorn", "queues=two_leaves", "--property", "no_starving_gangs"]
+    asked = ["explain", "yunikorn", "edition=seed", "queues=two_leaves", "--property", "no_starving_gangs"]
     asked += ["--action", "submit(app1)", "--max-states", "10"]
     assert run(asked) == 3
     assert capsys.readouterr().out.startswith("UNKNOWN: no_starving_gangs: state budget of 10 ran out")
@@ -346,3 +346,35 @@ def test_strict_counts_what_is_told(
 def test_strict_is_undecided_where_time_ran_out(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["check", "gang", "--strict", "--max-states", "10"]) == 3
     assert "UNKNOWN" in capsys.readouterr().out
+
+
+def test_prove_for_every_depth(capsys: pytest.CaptureFixture[str], toy: str) -> None:
+    status, parsed, _ = answer(capsys, "prove", toy)
+    assert (status, parsed["verdict"]) == (0, "holds")
+    suffice = next(p for p in parsed["properties"] if p["name"] == "slots_suffice")
+    assert (suffice["verdict"], suffice["k"]) == ("holds", 1)
+    assert parsed["left_out"] == []
+    assert run(["prove", toy]) == 0
+    assert "HOLDS: every property in runs of any length." in capsys.readouterr().out
+
+
+def test_prove_finds_a_violation_and_its_shortest_trace(capsys: pytest.CaptureFixture[str], toy: str) -> None:
+    status, parsed, _ = answer(capsys, "prove", toy, "leak=true")
+    assert (status, parsed["verdict"], parsed["trace_property"]) == (1, "violated", "slots_suffice")
+    assert [row["action"] for row in parsed["trace"]] == [None, "start", "start"]
+    assert run(["prove", toy, "leak=true", "--property", "slots_suffice"]) == 1
+    assert "slots_suffice, shortest trace 2 steps" in capsys.readouterr().out
+
+
+def test_prove_without_time_is_unknown(capsys: pytest.CaptureFixture[str]) -> None:
+    status, parsed, _ = answer(capsys, "prove", "gang", "--time-limit", "0.001")
+    assert (status, parsed["verdict"], parsed["length"]) == (3, "unknown", -1)
+    assert run(["prove", "gang", "--no-strengthen", "--k", "1", "--length", "1"]) == 3
+    assert "What blocks no_partial_gang_runs at k = 1" in capsys.readouterr().out
+
+
+def test_what_cannot_be_proved_is_refused(capsys: pytest.CaptureFixture[str], toy: str) -> None:
+    assert run(["prove", toy, "--property", "nothing"]) == 2
+    assert "has no property 'nothing'" in capsys.readouterr().err
+    assert run(["prove", "yunikorn", "--property", "every_application_can_end"]) == 2
+    assert "is about runs, which `check` decides" in capsys.readouterr().err

@@ -22,9 +22,9 @@ def rows(readme: str) -> dict[str, re.Match[str]]:
     return {row["parameters"]: row for row in _ROW.finditer(readme)}
 
 
-def load(spec: str, parameters: str) -> Machine:
-    """The spec in the scope that a row names."""
-    return load_spec(spec, [] if parameters == "(default)" else parameters.split())
+def load(spec: str, parameters: str, *more: str) -> Machine:
+    """The spec in the scope that a row names, with ``more`` that the whole table has."""
+    return load_spec(spec, [*more, *([] if parameters == "(default)" else parameters.split())])
 
 
 def violated(verdict: Verdict) -> dict[str, int]:

@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
+import csv
+import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 from autoscaled_gang_by_hand import World
 from tables import assert_same_counts
 
+import specs.autoscaled_gang
 from model.explore import explore
-from model.language import Machine, PropertyKind, SpecError
+from model.language import Machine, PropertyKind
 from model.semantics import Semantics
 from model.verdict import Outcome, Verdict
-from specs.autoscaled_gang import InstanceState, Policy, autoscaled_gang
+from specs.autoscaled_gang import Policy, autoscaled_gang
 from specs.autoscaled_gang.life_cycle import GONE, IN_THE_CLOUD, TRANSITIONS, successors
 from specs.autoscaled_gang.mutants import MUTANTS
+from specs.gang import gang
 from specs.mutant import Mutant
+from specs.ray.life_cycle import Status
+from specs.ray.parameters import Edition
 
 # A tracer would take more time here than the tests do; what they run is run by others too.
 pytestmark = pytest.mark.no_cover
 
-# What may follow each state in Ray 2.48, read off its `get_valid_transitions`.
-RAY_2_48 = {
-    "QUEUED": {"REQUESTED"},
-    "REQUESTED": {"ALLOCATED", "QUEUED", "ALLOCATION_FAILED"},
-    "ALLOCATED": {"RAY_INSTALLING", "RAY_RUNNING", "RAY_STOPPING", "RAY_STOPPED", "TERMINATING", "TERMINATED"},
-    "RAY_INSTALLING": {"RAY_RUNNING", "RAY_INSTALL_FAILED", "RAY_STOPPED", "TERMINATING", "TERMINATED"},
-    "RAY_RUNNING": {"RAY_STOP_REQUESTED", "RAY_STOPPING", "RAY_STOPPED", "TERMINATING", "TERMINATED"},
-    "RAY_STOP_REQUESTED": {"RAY_STOPPING", "RAY_STOPPED", "RAY_RUNNING", "TERMINATED"},
-    "RAY_STOPPING": {"RAY_STOPPED", "TERMINATING", "TERMINATED"},
-    "RAY_STOPPED": {"TERMINATING", "TERMINATED"},
-    "TERMINATING": {"TERMINATED", "TERMINATION_FAILED"},
-    "TERMINATED": set(),
-    "ALLOCATION_FAILED": set(),
-}
+README = (Path(specs.autoscaled_gang.__file__).parent / "README.md").read_text(encoding="utf-8")
+
+# What may follow each state in Ray 2.48.
+with (Path(__file__).parent / "data" / "ray-transitions.csv").open(encoding="utf-8") as file:
+    RAY_2_48 = {(e["from"], e["to"]) for e in csv.DictReader(file) if Edition.SEED.value in e["editions"].split()}
 
 ORDER = {"no_later_application_overtakes", "one_gang_is_reserved_at_a_time"}
 STUCK = {"waiting_applications_are_not_stuck", "every_gang_can_finish"}
@@ -197,11 +195,11 @@ def test_three_applications_on_three_instances() -> None:
 def test_the_life_cycle_is_a_part_of_rays() -> None:
     for state, allowed in TRANSITIONS.items():
         if state in GONE:  # a new row takes the place: Ray's rows only start as QUEUED here
-            assert allowed == (InstanceState.QUEUED,)
+            assert allowed == (Status.QUEUED,)
         else:
-            assert {s.name for s in allowed} <= RAY_2_48[state.name]
+            assert {(state.name, s.name) for s in allowed} <= RAY_2_48
     for state in IN_THE_CLOUD:
-        assert "TERMINATED" in RAY_2_48[state.name]
+        assert (state.name, "TERMINATED") in RAY_2_48
 
 
 @pytest.mark.parametrize("vanish", [False, True])
@@ -217,7 +215,7 @@ def test_every_allowed_transition_is_taken(vanish: bool) -> None:
                 seen.add(new)
                 left.append(new)
     options = {"kuberay": False, "retries": 1, "vanish": vanish, "again": True}
-    assert taken == {(s.name, t.name) for s in InstanceState for t in successors(s, **options)}  # type: ignore[arg-type]
+    assert taken == {(s.name, t.name) for s in TRANSITIONS for t in successors(s, **options)}  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -267,17 +265,63 @@ def test_every_property_has_a_fault() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"size": 0}, "size is an integer of at least 1, found 0"),
-        ({"instances": 0}, "instances is an integer of at least 1, found 0"),
-        ({"capacity": -1}, "capacity is an integer of at least 1, found -1"),
-        ({"retries": -1}, "retries is an integer of at least 0, found -1"),
-        ({"max_concurrent_launches": 0}, "max_concurrent_launches is an integer of at least 1, found 0"),
-        ({"spare_rows": -1}, "spare_rows is an integer of at least 0, found -1"),
-        ({"apps": 0}, "apps is an integer of at least 1, found 0"),
+        ({"size": 0}, "size is an integer from 1 to 100, found 0"),
+        ({"size": 10**9}, "size is an integer from 1 to 100, found 1000000000"),
+        ({"instances": 0}, "instances is an integer from 1 to 100, found 0"),
+        ({"capacity": -1}, "capacity is an integer from 1 to 1000, found -1"),
+        ({"retries": -1}, "retries is an integer from 0 to 9, found -1"),
+        ({"max_concurrent_launches": 0}, "max_concurrent_launches is an integer from 1 to 100, found 0"),
+        ({"spare_rows": -1}, "spare_rows is an integer from 0 to 100, found -1"),
+        ({"apps": 0}, "apps is an integer from 1 to 100, found 0"),
+        ({"apps": 101}, "apps is an integer from 1 to 100, found 101"),
+        (
+            {"apps": 20, "instances": 9},
+            r"apps x \(instances \+ spare_rows\) is at most 100, found 20 x 10 = 200",
+        ),
         ({"policy": "fifo"}, "policy is one of fifo, fair, found 'fifo'"),
     ],
     ids=str,
 )
 def test_a_senseless_parameter_is_named(parameters: dict[str, Any], message: str) -> None:
-    with pytest.raises(SpecError, match=message):
+    with pytest.raises(ValueError, match=message):
         autoscaled_gang(**parameters)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"apps": 1001}, "apps is an integer from 1 to 100, found 1001"),
+        ({"size": 10**6}, "size is an integer from 1 to 100, found 1000000"),
+        ({"nodes": 0}, "nodes is an integer from 1 to 100, found 0"),
+        ({"quota": 1001}, "quota is an integer from 1 to 1000, found 1001"),
+        ({"apps": 50, "nodes": 50}, "apps x nodes is at most 100, found 50 x 50 = 2500"),
+    ],
+    ids=str,
+)
+def test_a_senseless_parameter_of_the_benchmark_is_named(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        gang(**parameters)
+
+
+def test_the_largest_sizes_can_be_explored() -> None:
+    assert explore(gang(apps=10, size=100, nodes=10), max_states=10).coverage.distinct_states
+    largest = autoscaled_gang(apps=10, size=100, instances=9, retries=9)
+    assert explore(largest, max_states=10).coverage.distinct_states
+
+
+# ---- rules
+
+
+def test_readme_and_docstrings_cite_the_same_rules() -> None:
+    """Each action and each property names the rules of its row, and the table of rules has those and no others."""
+    machines = [autoscaled_gang(vanish=True), autoscaled_gang(kuberay=True)]
+    docs = {e.name: e.doc for m in machines for e in (*m.actions, *m.properties)}
+    cited = {name: set(re.findall(r"\b[YR]\d+\b", doc)) for name, doc in docs.items()}
+    assert all(cited.values())
+    rows = {
+        name: set(re.findall(r"\b[YR]\d+\b", rest))
+        for name, rest in re.findall(r"^\| `(\w+)`(?: \([^)]*\))? \| (.*) \|$", README, re.MULTILINE)
+    }
+    assert rows == {name: rules for name, rules in cited.items() if not name.endswith("_is_left_as_allowed")}
+    listed = re.findall(r"^\| ([YR]\d+) \|", README, re.MULTILINE)
+    assert listed == sorted(set().union(*cited.values()), key=lambda rule: (rule[0] == "R", int(rule[1:])))

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from life_cycle_pages import page, written
+from life_cycle_pages import SUBJECTS, Subject, page, written
 
-from specs.registry import SHIPPED
+import specs
 
 
-@pytest.mark.parametrize("spec", SHIPPED)
-def test_the_page_is_what_the_spec_does(spec: str) -> None:
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_the_page_is_what_the_spec_does(subject: Subject) -> None:
     """Written anew by ``python tests/specs/life_cycle_pages.py``."""
-    assert page(spec).read_text(encoding="utf-8") == written(spec)
+    assert page(subject).read_text(encoding="utf-8") == written(subject)
+
+
+def test_there_is_no_other_page() -> None:
+    pages = set(Path(specs.__path__[0]).rglob("*.life_cycle.md"))
+    assert pages == {page(subject) for subject in SUBJECTS}

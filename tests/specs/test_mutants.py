@@ -105,7 +105,7 @@ def test_what_becomes_of_a_mutant(mutant: Mutant, fate: Fate, because: str) -> N
 def test_trials_in_processes_are_those_in_this_one() -> None:
     chosen = [("gang", m.name) for m in mutants("gang")]
     # traces with sets and channels, which travel as well
-    chosen += [("yunikorn_current", name) for name in ("second_release", "rejected_for_ever")]
+    chosen += [("yunikorn", name) for name in ("second_release", "rejected_for_ever")]
     here, there = (sorted(run_trials(chosen, workers=n), key=lambda t: t.name) for n in (1, 2))
     assert [(t.name, t.fate, t.steps, t.states, t.also) for t in here] == [
         (t.name, t.fate, t.steps, t.states, t.also) for t in there
@@ -113,8 +113,8 @@ def test_trials_in_processes_are_those_in_this_one() -> None:
     assert scopes(chosen) == [
         ("gang", ("no_quota",)),
         ("gang", ("no_node_capacity", "runs_one_early", "placeholder_lost", "never_replaced")),
-        ("yunikorn_current", ("rejected_for_ever",)),
-        ("yunikorn_current", ("second_release",)),
+        ("yunikorn", ("rejected_for_ever",)),
+        ("yunikorn", ("second_release",)),
     ]
 
 

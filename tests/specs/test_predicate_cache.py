@@ -25,7 +25,7 @@ NEVER = {"all_jobs_can_run", "every_job_is_scheduled", "no_suitable_node_is_refu
 
 
 def test_the_table_is_read() -> None:
-    assert len(ROWS) == 17
+    assert len(ROWS) == 19
 
 
 @pytest.mark.parametrize("parameters", ROWS)
@@ -54,6 +54,9 @@ def test_today_mixed_pods_under_one_role_still_share_errors() -> None:
     text = (FOLDER / "findings" / "mixed_pods_under_one_role.md").read_text(encoding="utf-8")
     assert f"({len(told)} steps)" in text
     assert told.steps[-1].action == "check_node"
+    assert "annotation=one_role edition=current jobs=1 repaired=true\n" in text
+    mended = predicate_cache(annotation=Annotation.ONE_ROLE, edition=Edition.CURRENT, jobs=1, repaired=True)
+    assert violated(explore(mended)) == {}
 
 
 def test_editions_differ_for_pods_without_a_role_only() -> None:
@@ -129,3 +132,15 @@ def test_selector_and_affinity_both_count_and_terms_are_alternatives() -> None:
 def test_sizes_that_make_no_sense(assignment: str) -> None:
     with pytest.raises(SpecLoadError, match="is an integer from"):
         load("predicate_cache", assignment)
+
+
+@pytest.mark.parametrize(
+    ("assignments", "message"),
+    [
+        ("workload=tfjob constraint=both", "constraint is for workload=training: expected selector .*, found both"),
+        ("workload=daemonset first=master", "first is for workload=training: expected any .*, found master"),
+    ],
+)
+def test_what_another_workload_would_not_heed(assignments: str, message: str) -> None:
+    with pytest.raises(SpecLoadError, match=message):
+        load("predicate_cache", assignments)

@@ -133,6 +133,15 @@ def test_a_finding_is_shown_by_its_parameters(parameters: str, name: str, last: 
         (["instances=0"], "ray: instances is an integer from 1 to 6, found 0"),
         (["max_workers=3"], "ray: max_workers is an integer from 1 to 2, found 3"),
         (["min_workers=3"], "ray: min_workers is an integer from 0 to 2, found 3"),
+        (["types=3"], "ray: types is an integer from 1 to 2, found 3"),
+        (["types=2"], "ray: max_workers is an integer from 1 to 1, found 2"),
+        (["types=2", "max_workers=1", "max_nodes=3"], "ray: max_nodes is an integer from 0 to 2, found 3"),
+        (
+            ["types=2", "max_workers=1", "min_workers=1", "max_nodes=1"],
+            "max_nodes is at least types x min_workers, which is 2; found 1",
+        ),
+        (["types=2", "max_workers=1", "reconfigure=true"], "types=2 is for late_launches=0, reconfigure=false"),
+        (["max_nodes=1"], "max_nodes is for types=2"),
         (["retries=-1"], "ray: retries is an integer from 0 to 9, found -1"),
         (["late_launches=1"], "late_launches is for timers=free"),
         (["split=true", "timers=free"], "split is for timers=off or slow"),
@@ -142,3 +151,8 @@ def test_a_finding_is_shown_by_its_parameters(parameters: str, name: str, last: 
 def test_a_bad_parameter_is_told(assignments: list[str], message: str) -> None:
     with pytest.raises(SpecLoadError, match=re.escape(message)):
         load_spec("ray", assignments)
+
+
+def test_the_page_of_life_cycles_shows_every_state() -> None:
+    page = (Path(specs.ray.__file__).parent / "ray.life_cycle.md").read_text(encoding="utf-8")
+    assert {status for status in Status if f"status[instance1] = {status.name}" not in page} == set()

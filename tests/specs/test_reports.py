@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -26,15 +27,18 @@ ROWS = [
 @pytest.mark.timeout(1200)
 def test_every_length_is_told_as_it_is() -> None:
     """Rows that begin with a report's id and end with a number."""
-    told = {row[0]: row for row in ROWS if len(row) > 2 and re.fullmatch(r"\d+", row[-1])}
+    told = defaultdict(list)
+    for row in ROWS:
+        if len(row) > 2 and re.fullmatch(r"\d+", row[-1]):
+            told[row[0]].append(row)
     wrong = []
     compared = 0
     for trial in run_trials(list(REPORTS), workers=2):
-        row = told.get(trial.report)
-        if row is None:
+        rows = told.get(trial.report)
+        if rows is None:
             continue
         compared += 1
-        if int(row[-1]) != trial.steps or trial.told.name not in " ".join(row):
-            wrong.append((trial.report, trial.told.name, trial.steps, row))
+        if not any(int(row[-1]) == trial.steps and trial.told.name in " ".join(row) for row in rows):
+            wrong.append((trial.report, trial.told.name, trial.steps, rows))
     assert not wrong
     assert compared > 50

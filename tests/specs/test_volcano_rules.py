@@ -5,6 +5,7 @@ The table and the docstrings must cite each other.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -19,9 +20,10 @@ README = (Path(specs.volcano.__file__).parent / "README.md").read_text(encoding=
 MACHINES = (
     volcano(),
     volcano(edition=Edition.CURRENT),
-    volcano(quota_changes=1, drains=1, scale_ups=1, bind_failures=1),
+    volcano(quota_changes=1, drains=1, scale_ups=1, bind_failures=1, slow_ends=1),
     volcano(layout=Layout.EXAMPLE),
     volcano_reclaim(),
+    volcano_reclaim(repaired=True),
 )
 RULES = Rules("V", README, MACHINES)
 
@@ -35,5 +37,7 @@ def test_a_rule_is_followed_or_left_out_with_a_reason(rule: str) -> None:
     RULES.assert_followed_or_left_out(rule)
 
 
-def test_every_action_says_which_rule_it_follows() -> None:
-    RULES.assert_every_action_cites_one()
+def test_every_action_says_which_rule_or_report_it_follows() -> None:
+    """What happens to the scheduler, like a drained node, is no rule of the design's: reports tell of it."""
+    documented = {a.name: a.doc for machine in MACHINES for a in machine.actions}
+    assert [name for name, doc in documented.items() if not re.search(r"\bV\d+\b|\bvolcano#\d+\b", doc)] == []

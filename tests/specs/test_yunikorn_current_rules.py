@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from rules import Rules
 
-import specs.yunikorn_current
-from specs.yunikorn_current import Style, yunikorn_current
+import specs.yunikorn.current
+from specs.yunikorn.current import Style, yunikorn_current
 
-README = (Path(specs.yunikorn_current.__file__).parent / "README.md").read_text(encoding="utf-8")
+README = (Path(specs.yunikorn.current.__file__).parent / "README.md").read_text(encoding="utf-8")
 # Together these have every action and every property.
 MACHINES = (
     yunikorn_current(
@@ -27,7 +27,7 @@ MACHINES = (
     ),
     yunikorn_current(style=Style.HARD, real=2, capacity=4),
     yunikorn_current(size=5),
-    yunikorn_current(split_timeout=True),
+    yunikorn_current(split_timeout=True, async_asks=True, user_limit=2, config_updates=1, autoscaler=True),
 )
 RULES = Rules("Y", README, MACHINES)
 

@@ -12,12 +12,17 @@ from pathlib import Path
 import pytest
 from rules import Rules
 
-import specs.yunikorn
-from specs.yunikorn import Policy, Queues, yunikorn
+import specs.yunikorn.seed
+from specs.yunikorn.seed import Policy, Queues, yunikorn_seed
 
-README = (Path(specs.yunikorn.__file__).parent / "README.md").read_text(encoding="utf-8")
+README = (Path(specs.yunikorn.seed.__file__).parent / "README.md").read_text(encoding="utf-8")
 # Together these have every action and every property.
-MACHINES = (yunikorn(), yunikorn(policy=Policy.FAIR), yunikorn(size=(3, 5)), yunikorn(queues=Queues.TWO_LEAVES))
+MACHINES = (
+    yunikorn_seed(),
+    yunikorn_seed(policy=Policy.FAIR),
+    yunikorn_seed(size=(3, 5)),
+    yunikorn_seed(queues=Queues.TWO_LEAVES),
+)
 RULES = Rules("Y", README, MACHINES)
 
 

@@ -96,7 +96,7 @@ def test_orbits_of_gang(sizes: dict[str, int], orbits: int, depth: int) -> None:
         ("gang", []),
         ("gang", ["apps=3", "nodes=2"]),
         ("gang", ["apps=1", "nodes=3"]),
-        ("yunikorn", ["apps=1"]),
+        ("yunikorn", ["edition=seed", "apps=1"]),
         ("autoscaled_gang", ["apps=1"]),
     ],
 )

@@ -22,9 +22,9 @@ from model.explore.search.limits import workers
 from model.explore.walks.shorten import Shortener
 from model.explore.walks.walks import BatchResult, Sighting, Walker, batch_size
 from model.language import Machine, Property, PropertyKind
-from model.semantics import Fault, Semantics
+from model.semantics import Semantics
 from model.simulation import Seen, Simulation
-from model.trace import Step, Trace, in_steps, named_state
+from model.trace import Trace, in_steps
 from model.verdict import Outcome, PropertyVerdict
 
 _IMPROVE: Final = 2_000_000  # steps, asked for, that are worth compiling well
@@ -208,16 +208,8 @@ class _Judge:
         if sighting is None:
             return None
         run = self._shortener.shorten(number, sighting.start, sighting.instances)
-        machine, s = self._machine, self._semantics
-        state = self._program.layout.unpack(run.states[0])
-        initial, steps = named_state(machine, state), []
-        for each in (*run.instances, *(() if run.last is None else (run.last,))):
-            instance = s.instances[each]
-            result = s.fire(instance, state)
-            fault = result.message if isinstance(result, Fault) else None
-            state = state if isinstance(result, Fault) else result
-            steps.append(Step(instance.action.name, s.arguments(instance), named_state(machine, state), fault))
-        return Trace(initial, tuple(steps))
+        start = self._program.layout.unpack(run.states[0])
+        return self._semantics.run(start, (*run.instances, *(() if run.last is None else (run.last,))))
 
 
 __all__ = ["simulate"]

@@ -23,26 +23,39 @@ def _room_only(guard: Expr) -> Expr:
     return guard.args[1]
 
 
-def _forgets(m: Machine) -> Callable[[], None]:
+def _free(s: State, n: Node) -> Expr:
+    """Room that is free now and promised to nobody."""
+    return s.idle(n) - sum_(s.pipelined[p, i, n] + s.piped[p, i, n] for p in Queue for i in Job)
+
+
+def _idle_only(m: Machine) -> Callable[[Queue, Job, Node], None]:
     s = m.attached(State)
 
-    def new_session() -> None:
-        require(s.nobody_has_the_turn(), any_(s.tried[q, j] for q in Queue for j in Job))
-        require(all_(~s.wants(q, j) | s.tried[q, j] for q in Queue for j in Job))
-        for q in Queue:
-            for j in Job:
-                s.tried[q, j] = False
-                for n in Node:
-                    s.pipelined[q, j, n] = 0
+    def pipeline(q: Queue, j: Job, n: Node) -> None:
+        require(s.turn[q, j], s.pending(q, j) > 0, s.fits(q, n))
+        require(s.is_starving(q, j) | all_(s.piped[q, j, k] == 0 for k in Node))
+        require(ite(s.reclaims, s.has_reclaimees(q, n) | s.has_victims(n), _free(s, n) > 0))
+        s.piped[q, j, n] += 1
 
-    return new_session
+    return pipeline
+
+
+def _nothing_idle(m: Machine) -> Callable[[Queue, Job], None]:
+    s = m.attached(State)
+
+    def start_reclaim(q: Queue, j: Job) -> None:
+        require(s.turn[q, j], ~s.reclaims, s.pending(q, j) > 0, s.is_starving(q, j))
+        require(all_(_free(s, n) <= 0 for n in Node))
+        s.reclaims.next = True
+
+    return start_reclaim
 
 
 def _at_once(m: Machine) -> _Evict:
     s = m.attached(State)
 
     def evict(q: Queue, j: Job, p: Queue, i: Job, n: Node) -> None:
-        require(s.turn[q, j], s.is_starving(q, j), ~s.some_node_fits(), s.deserves(q, 1))
+        require(s.turn[q, j], s.is_starving(q, j), ~s.some_node_fits(q), s.deserves(q, 1))
         require(p != q, s.running[p, i, n] > 0, s.ready(p, i) > s.minimum, ~s.deserves(p, 0))
         s.running[p, i, n] -= 1
         s.releasing[p, i, n] += 1
@@ -55,7 +68,7 @@ def _victims_nodes_only(m: Machine) -> Callable[[Queue, Job, Node], None]:
 
     def pipeline(q: Queue, j: Job, n: Node) -> None:
         chosen = sum_(s.evicting[p, i, k] for p in Queue for i in Job for k in Node)
-        require(s.turn[q, j], s.pending(q, j) > 0, s.future_idle(n) > 0)
+        require(s.turn[q, j], s.pending(q, j) > 0, s.fits(q, n))
         require(s.is_starving(q, j) | all_(s.piped[q, j, k] == 0 for k in Node))
         require((chosen == 0) | any_(s.evicting[p, i, n] > 0 for p in Queue for i in Job))
         s.piped[q, j, n] += 1
@@ -76,8 +89,9 @@ def _one_by_one(m: Machine) -> Callable[[Queue, Job], None]:
     return bind
 
 
-_TWO_OF_TWO: Final = {"size": 4, "nodes": 4, "minimum": 2}
-_ONE_EACH: Final = {"size": 1, "nodes": 1, "claims": Claims.UNTIL}
+_REPAIRED: Final = {"repaired": True}
+_TWO_OF_TWO: Final = {"size": 4, "nodes": 4, "minimum": 2, "repaired": True}
+_ONE_EACH: Final = {"size": 1, "nodes": 1, "claims": Claims.UNTIL, "repaired": True}
 
 _REPORTS = (
     Mutant(
@@ -105,7 +119,7 @@ _REPORTS = (
         "only_starving_jobs_reclaim",
         volcano_reclaim,
         (without_guard("evict", _STARVING),),
-        {"claims": Claims.UNTIL},
+        {"claims": Claims.UNTIL, "repaired": True},
         consequences=("evictions_are_needed", "every_job_ends"),
         report="volcano#3869",
     ),
@@ -123,58 +137,55 @@ _REPORTS = (
         "evictions_let_a_gang_start",
         volcano_reclaim,
         (rewritten("evict", _at_once, "evict is carried out at once"),),
-        {"queues": 3, "nodes": 5, "size": 4, "minimum": 2, "claims": Claims.UNTIL},
+        {"queues": 3, "nodes": 5, "size": 4, "minimum": 2, "claims": Claims.UNTIL, "repaired": True},
         consequences=("evictions_are_needed", "every_job_ends"),
         report="volcano#3673",
     ),
     Mutant(
-        "free_nodes_skipped",
-        "nodes without reclaimees are skipped although they have room",
-        "no_eviction_while_a_node_fits",
-        volcano_reclaim,
-        (without_guard("evict", _FITS),),
-        report="volcano#5520",
-        consequences=("evictions_are_needed",),
-    ),
-    Mutant(
         "victims_nodes_only",
-        "a statement with victims places tasks on their nodes only, so a gang that needs a free node, too, fails",
+        "nodes without victims are not considered, so a gang that needs a free node, too, gets nothing; the report is "
+        "of the preempt action, which had this loop",
         "no_statement_is_discarded_while_a_node_fits",
         volcano_reclaim,
         (
             rewritten("pipeline", _victims_nodes_only, "pipeline only where a victim was chosen, if any was"),
             without_guard("evict", _FITS),
         ),
-        {"size": 3, "nodes": 4, "minimum": 2},
+        {"size": 3, "nodes": 4, "minimum": 2, "repaired": True},
         consequences=("no_eviction_while_a_node_fits",),
         report="volcano#3291",
     ),
     Mutant(
-        "pipelined_forgotten",
-        "a task that is pipelined onto a releasing node is forgotten in the next session, and evicts one more",
+        "pipelined_rolled_back",
+        "allocate takes back what it pipelines, as pipelined tasks make no job ready; so the task evicts one more",
         "evictions_are_needed",
         volcano_reclaim,
-        (rewritten("new_session", _forgets, "new_session forgets pipelined tasks"), without_guard("evict", _FITS)),
+        (
+            rewritten("pipeline", _idle_only, "allocate places tasks on idle room only"),
+            rewritten("start_reclaim", _nothing_idle, "reclaim begins where nothing is idle"),
+        ),
         report="volcano#540",
         consequences=("no_eviction_while_a_node_fits", "every_job_ends"),
-    ),
-    Mutant(
-        "evicted_come_back",
-        "what was freed is not kept for whom it was freed: the evicted task comes back first, and is evicted again",
-        "every_job_ends",
-        volcano_reclaim,
-        (rewritten("new_session", _forgets, "new_session forgets pipelined tasks"),),
-        report="volcano#4947",
     ),
 )
 
 _SEEDED = (
+    Mutant(
+        "room_not_looked_at_first",
+        "victims are looked for before room",
+        "no_eviction_while_a_node_fits",
+        volcano_reclaim,
+        (without_guard("evict", _FITS),),
+        _REPAIRED,
+        consequences=("evictions_are_needed",),
+    ),
     Mutant(
         "binds_before_termination",
         "pipelined tasks are bound while their victims still run down",
         "node_capacity",
         volcano_reclaim,
         (without_guard("bind", "<="),),
+        _REPAIRED,
     ),
     Mutant(
         "room_promised_twice",
@@ -182,6 +193,7 @@ _SEEDED = (
         "room_is_promised_once",
         volcano_reclaim,
         (without_guard("pipeline", "evicting[q, j, n]) for q"),),
+        _REPAIRED,
         consequences=("all_jobs_can_end", "every_job_ends", "deadlock_free", "values_in_range"),
     ),
     Mutant(
@@ -190,6 +202,7 @@ _SEEDED = (
         "victims_are_chosen_by_every_plugin",
         volcano_reclaim,
         (without_guard("evict", _GANG),),
+        _REPAIRED,
     ),
     Mutant(
         "partial_bind",

@@ -1,0 +1,12 @@
+"""Proofs with Z3, for runs of any length: the way of a machine through here.
+
+- `encoding`, `arithmetic`: states and steps of the ground `Program` as formulas; `claims`: what would violate a claim.
+- `unrolling`, `bounded`: runs of so many steps; a violation found there is a shortest one, and is replayed.
+- `induction`: claims that hold after any k states in which they hold.
+- `strengthen`: lemmas that make the others inductive, learned from states that runs come to.
+- `prover` tries these in turn; `words` tells lemmas as the spec would.
+"""
+
+from model.prove.prover import LENGTH, MOST_K, SAMPLES, prove
+
+__all__ = ["LENGTH", "MOST_K", "SAMPLES", "prove"]

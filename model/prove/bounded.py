@@ -1,0 +1,97 @@
+"""Bounded model checking: is there a run of so many steps at whose end a claim is violated?
+
+Lengths are tried one by one, so the first run found is a shortest. Runs are replayed by `model.semantics`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from model.prove.arithmetic import some
+from model.prove.claims import Claim
+from model.prove.encoding import Encoding
+from model.prove.solving import Deadline, OutOfTime, ask
+from model.prove.unrolling import Unrolling
+from model.semantics import Semantics
+from model.trace import Trace
+
+
+@dataclass(slots=True)
+class Bounded:
+    """What was found in runs of at most ``length`` steps, all of which were looked at: -1 if none were. ``why``: what
+    ended it before the length asked for. ``ended``: no run is longer."""
+
+    traces: dict[str, Trace] = field(default_factory=dict)
+    length: int = -1
+    why: str | None = None
+    ended: bool = False
+
+
+def bounded(
+    encoding: Encoding,
+    claims: Sequence[Claim],
+    most: int,
+    deadline: Deadline,
+    progress: Callable[[int, int], None] | None = None,
+) -> Bounded:
+    """Look for violations of ``claims`` in all runs of at most ``most`` steps. ``progress``: length, claims left."""
+    found = Bounded()
+    looking = _Looking(encoding, list(claims), deadline)
+    try:
+        while found.length < most and looking.left:
+            if progress is not None:
+                progress(found.length + 1, len(looking.left))
+            if not looking.look(found.length + 1, found.traces):
+                found.ended = True
+                break
+            found.length += 1
+    except OutOfTime as out:
+        found.why = str(out)
+    return found
+
+
+class _Looking:
+    def __init__(self, encoding: Encoding, claims: list[Claim], deadline: Deadline) -> None:
+        self.left = claims
+        self._semantics = Semantics(encoding.machine)
+        self._deadline = deadline
+        self._unrolling = Unrolling(encoding)
+        self._unrolling.begin()
+
+    def look(self, length: int, traces: dict[str, Trace]) -> bool:
+        """Look at runs of ``length`` steps: at their last states, and at their last steps. False if there are none."""
+        unrolling, last = self._unrolling, length - 1
+        if length:
+            # What ends in a fault is asked for before the step is asserted, as no fault.
+            self._those([c for c in self.left if c.leads_nowhere], last, traces)
+            unrolling.step()
+            self._those([c for c in self.left if c.of_steps and not c.leads_nowhere], last, traces)
+            if ask(unrolling.solver, self._deadline) is None:
+                return False
+        self._those([c for c in self.left if not c.of_steps], length, traces)
+        return True
+
+    def _those(self, claims: list[Claim], number: int, traces: dict[str, Trace]) -> None:
+        """Look for violations of ``claims`` at ``number``; all at once first, as mostly there is none."""
+        unrolling, solver = self._unrolling, self._unrolling.solver
+        import z3
+
+        while claims:
+            violations = [unrolling.violation(c, number) for c in claims]
+            solver.push()
+            solver.add(some(violations))
+            model = ask(solver, self._deadline)
+            solver.pop()
+            if model is None:
+                return
+            start, instances = unrolling.run(model, number + claims[0].of_steps)
+            trace = self._semantics.run(start, instances)
+            for claim, violation in zip(list(claims), violations, strict=True):
+                if z3.is_true(model.eval(violation, model_completion=True)):
+                    traces[claim.name] = trace
+                    claims.remove(claim)
+                    self.left.remove(claim)
+
+
+__all__ = ["Bounded", "bounded"]

@@ -1,0 +1,242 @@
+"""`prove`: which claims of a machine hold at every depth.
+
+First what is cheap: short runs are looked at, and what is inductive by itself over one or two steps is proved. For the
+rest lemmas are learned from states that runs come to. Then longer inductions, and at last longer runs, are tried on
+what is still open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Final
+
+import numpy as np
+
+from model.explore import Exploration
+from model.explore.lowering.lower import Program, lower
+from model.language import Machine, SpecError
+from model.proof import Blocked, Claimed, Lemma, Method, Proof, violated_after
+from model.prove.bounded import bounded
+from model.prove.claims import Claim, claims
+from model.prove.encoding import Encoding
+from model.prove.induction import Blocked as BlockedStep
+from model.prove.induction import Induction, Inductive
+from model.prove.solving import Deadline, OutOfTime
+from model.prove.strengthen.cover import Samples
+from model.prove.strengthen.learn import Learned, Learner
+from model.prove.strengthen.vocabulary import vocabulary
+from model.prove.words import Words, atoms_of
+from model.semantics import Semantics
+from model.trace import Trace, named_state
+from model.verdict import Outcome, PropertyVerdict
+
+MOST_K = 5
+LENGTH = 12
+SAMPLES = 100_000
+_FIRST_K = 2
+_SHRINK_SECONDS = 30
+
+Tell = Callable[[str], None]
+
+
+def prove(
+    machine: Machine,
+    *,
+    properties: Collection[str] = (),
+    most_k: int = MOST_K,
+    length: int = LENGTH,
+    strengthen: bool = True,
+    samples: int = SAMPLES,
+    time_limit: float | None = None,
+    progress: Tell | None = None,
+) -> Proof:
+    """Prove the claims of ``machine``, or those among ``properties`` only, for runs of any length.
+
+    ``most_k``: inductions over up to so many steps. ``length``: runs of up to so many steps are searched for violations
+    of what could not be proved. ``strengthen``: find lemmas, from at most ``samples`` states nearest to the start.
+    ``time_limit`` in seconds: what is open when it runs out is UNKNOWN. SpecError for a machine that cannot be lowered,
+    or a property that is about runs. KeyError for an unknown property.
+    """
+    return _Prover(machine, properties, time_limit, progress or (lambda _: None)).prove(
+        most_k, length, samples if strengthen else 0
+    )
+
+
+class _Prover:
+    def __init__(self, machine: Machine, properties: Collection[str], time_limit: float | None, tell: Tell) -> None:
+        self._deadline: Final = Deadline(time_limit)
+        self._machine: Final = machine
+        self._tell: Final = tell
+        self._program: Final[Program] = lower(machine)
+        every = claims(self._program)
+        named = {c.name: c for c in every}
+        for name in properties:
+            if name not in named:
+                self._refuse(name)
+        self._claims: Final = [c for c in every if (c.name in properties if properties else not c.is_goal)]
+        asked = {c.name for c in self._claims}
+        self._left_out: Final = () if properties else tuple(p.name for p in machine.properties if p.name not in asked)
+        self._open: Final = {c.name: c for c in self._claims}
+        self._answers: Final[dict[str, Claimed]] = {}
+        self._blocked: Final[dict[str, Blocked]] = {}
+        self._semantics: Final = Semantics(machine)
+        self._encoding: Final = Encoding(self._program)
+        self._length = -1
+        self._why: str | None = None
+
+    def _refuse(self, name: str) -> None:
+        for p in self._machine.properties:
+            if p.name == name:
+                raise SpecError(f"{name} is of kind {p.kind.value}: that is about runs, which `check` decides", p.at)
+        raise KeyError(
+            f"{self._machine.name} has no property {name!r}; it has {', '.join(c.name for c in self._claims)}"
+        )
+
+    def prove(self, most_k: int, length: int, samples: int) -> Proof:
+        """All phases, as far as time allows."""
+        try:
+            self._search(min(length, most_k))
+            self._induction(range(1, min(_FIRST_K, most_k) + 1))
+            if samples and self._provable():
+                self._strengthen(samples)
+            self._induction(range(_FIRST_K + 1, most_k + 1))
+            if self._open:
+                self._search(length)
+        except OutOfTime as out:
+            self._why = str(out)
+        for claim in list(self._open.values()):
+            self._answers[claim.name] = self._unknown(claim)
+        return Proof(
+            self._machine.name,
+            dict(self._machine.parameters),
+            tuple(self._answers[c.name] for c in self._claims),
+            self._left_out,
+            self._length,
+            self._deadline.spent,
+        )
+
+    def _provable(self) -> list[Claim]:
+        return [c for c in self._open.values() if not c.is_goal]
+
+    # ---- the phases
+
+    def _search(self, length: int) -> None:
+        """Look at all runs of up to ``length`` steps."""
+        found = bounded(
+            self._encoding,
+            list(self._open.values()),
+            length,
+            self._deadline,
+            lambda steps, left: self._tell(f"runs of {steps} steps  {left} claims open"),
+        )
+        self._length = max(self._length, length if found.ended else found.length)
+        for name, trace in found.traces.items():
+            self._found(name, trace, Method.BOUNDED)
+        if found.why is not None:
+            raise OutOfTime(found.why)
+
+    def _found(self, name: str, trace: Trace, method: Method) -> None:
+        claim = self._open[name]
+        fault = trace.steps[-1].fault if trace.steps else None
+        how = violated_after(len(trace)) + (f": {fault}" if fault is not None else "")
+        outcome = Outcome.VIOLATED
+        if claim.is_goal:
+            outcome, how = Outcome.HOLDS, how.replace("violated", "reached")
+        self._answer(Claimed(PropertyVerdict(name, claim.kind, outcome, how, trace), method))
+
+    def _answer(self, claimed: Claimed) -> None:
+        name = claimed.verdict.name
+        self._open.pop(name)
+        self._answers[name] = Claimed(
+            claimed.verdict,
+            claimed.method,
+            claimed.k,
+            claimed.lemmas,
+            claimed.helped_by,
+            claimed.blocked,
+            self._deadline.spent,
+        )
+
+    def _holding(self) -> list[Claim]:
+        """Claims that are proved or may be: what can be assumed in an induction step."""
+        return [
+            c
+            for c in self._claims
+            if not c.is_goal and (c.name in self._open or self._answers[c.name].verdict.outcome is Outcome.HOLDS)
+        ]
+
+    def _induction(self, ks: range) -> None:
+        """Claims that are inductive over k steps; runs that are shorter were looked at."""
+        for k in ks:
+            if k > self._length + 1 or not self._provable():
+                return
+            self._tell(f"induction over {k} steps  {len(self._open)} claims open")
+            found, blocked = Induction(self._encoding, k, self._deadline).inductive(self._holding())
+            for name, step in blocked.items():
+                if name in self._open:
+                    self._blocked[name] = self._named(step)
+            for name, how in found.items():
+                if name in self._open:
+                    self._answer(self._inductive(self._open[name], how))
+
+    def _inductive(self, claim: Claim, found: Inductive) -> Claimed:
+        helped = f", with {', '.join(found.helped_by)}" if found.helped_by else ""
+        verdict = PropertyVerdict(claim.name, claim.kind, Outcome.HOLDS, f"inductive at k = {found.k}{helped}")
+        return Claimed(verdict, Method.INDUCTION, found.k, helped_by=found.helped_by)
+
+    def _strengthen(self, most: int) -> None:
+        """Learn lemmas from states that runs come to."""
+        self._tell(f"exploring up to {most:,} states for lemmas")
+        exploration = Exploration(self._machine, max_states=most, time_limit=self._deadline.left)
+        for name in [n for n in self._open if exploration.verdict[n].outcome is Outcome.VIOLATED]:
+            trace = exploration.verdict[name].trace
+            assert trace is not None
+            self._found(name, trace, Method.EXPLORED)
+        holding = self._holding()
+        cells = [self._machine.values(c.variable.domain) for c in self._machine.cells()]
+        sizes = np.array([[each.start, each.stop - each.start] for each in cells], np.int64).reshape(-1, 2)
+        known = Samples(vocabulary(self._program, holding), exploration.states, sizes)
+        learner = Learner(self._encoding, holding, known, self._deadline)
+        learned = learner.learn(
+            lambda lemmas, left: self._tell(f"{lemmas} lemmas  {left} claims and lemmas not inductive yet")
+        )
+        self._tell(f"{len(learned.lemmas)} lemmas  looking for those that are needed")
+        learned = learner.shrink(learned, self._deadline.within(_SHRINK_SECONDS))
+        for name in [n for n in self._open if n in learned.needs]:
+            self._answer(self._with_lemmas(self._open[name], learned))
+        for name, raw in learned.blocked.items():
+            if name in self._open:
+                self._blocked[name] = Blocked(1, named_state(self._machine, raw), None)
+
+    def _with_lemmas(self, claim: Claim, learned: Learned) -> Claimed:
+        words = Words(self._machine)
+        rests = learned.rests_on(claim.name)
+        lemmas = tuple(
+            Lemma(words.clause(each.literals), atoms_of(each.literals)) for each in learned.lemmas_of(claim.name)
+        )
+        helped = tuple(c.name for c in self._claims if c.name in rests and c is not claim)
+        count = "1 lemma" if len(lemmas) == 1 else f"{len(lemmas)} lemmas"
+        how = f"inductive at k = 1, with {count}"
+        verdict = PropertyVerdict(claim.name, claim.kind, Outcome.HOLDS, how)
+        return Claimed(verdict, Method.LEMMAS, 1, lemmas, helped)
+
+    def _named(self, step: BlockedStep) -> Blocked:
+        instance = self._semantics.instances[step.instance]
+        arguments = ", ".join(value for _, value in self._semantics.arguments(instance))
+        return Blocked(step.k, step.state, f"{instance.action.name}({arguments})")
+
+    def _unknown(self, claim: Claim) -> Claimed:
+        looked = f"no violation in runs of up to {self._length} steps"
+        if claim.is_goal:
+            looked = f"not reached in runs of up to {self._length} steps"
+        elif self._length < 0:
+            looked = "no runs were looked at"
+        how = f"{looked}; {self._why}" if self._why is not None else looked
+        blocked = self._blocked.get(claim.name)
+        if blocked is not None and self._why is None:
+            how += f"; not inductive at k = {blocked.k}"
+        verdict = PropertyVerdict(claim.name, claim.kind, Outcome.UNKNOWN, how)
+        return Claimed(verdict, blocked=blocked, seconds=self._deadline.spent)
+
+
+__all__ = ["LENGTH", "MOST_K", "SAMPLES", "prove"]

@@ -1,0 +1,60 @@
+"""Questions to z3 within a budget."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Final
+
+import z3
+
+from model.prove.arithmetic import Formula
+
+_LEAST_MILLISECONDS = 1
+
+
+class OutOfTime(Exception):
+    """The budget ran out, or the solver gave up; the message says which and after how many seconds."""
+
+
+class Deadline:
+    """Seconds that all questions together may take; None for no limit."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self.started: Final = time.perf_counter()
+        self.seconds: Final = seconds
+
+    @property
+    def spent(self) -> float:
+        """Seconds since the start."""
+        return time.perf_counter() - self.started
+
+    @property
+    def left(self) -> float | None:
+        """Seconds that are left, at least 0; None for no limit."""
+        return None if self.seconds is None else max(0.0, self.seconds - self.spent)
+
+    def check(self) -> None:
+        """OutOfTime if nothing is left."""
+        if self.left == 0:
+            raise OutOfTime(f"time limit of {self.seconds:g} s ran out")
+
+    def within(self, seconds: float) -> Deadline:
+        """One that ends after ``seconds``, or with this one."""
+        return Deadline(seconds if self.left is None else min(seconds, self.left))
+
+
+def ask(solver: z3.Solver, deadline: Deadline, assumptions: Sequence[Formula] = ()) -> z3.ModelRef | None:
+    """A model of what ``solver`` has, where ``assumptions`` hold; None if none. OutOfTime if z3 cannot tell."""
+    deadline.check()
+    left = deadline.left
+    if left is not None:
+        solver.set("timeout", max(_LEAST_MILLISECONDS, int(left * 1000)))
+    answer = solver.check(*assumptions)
+    if answer == z3.unknown:
+        deadline.check()
+        raise OutOfTime(f"z3 gave up after {deadline.spent:.1f} s: {solver.reason_unknown()}")
+    return solver.model() if answer == z3.sat else None
+
+
+__all__ = ["Deadline", "OutOfTime", "ask"]

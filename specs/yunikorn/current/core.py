@@ -1,0 +1,320 @@
+"""Actions of the core: the scheduling cycle, and what it does with the shim's confirmations."""
+
+from __future__ import annotations
+
+from model.language import Expr, Machine, among, count_, ite, require, when
+from specs.yunikorn.current.moves import (
+    after_last_placeholder,
+    by_complete,
+    by_run,
+    ends_with_last_placeholder,
+    forget,
+    idle_for_good,
+    leave,
+    move,
+    use,
+)
+from specs.yunikorn.current.state import (
+    OVER,
+    App,
+    Core,
+    Member,
+    Node,
+    Placeholder,
+    Queue,
+    Reason,
+    State,
+    Timer,
+)
+
+
+def declare_cycle(m: Machine, s: State) -> None:
+    """One scheduling cycle: it finds one allocation or one replacement.
+
+    Node predicates may refuse anything for reasons that are not modelled, so any fitting choice is possible.
+    """
+    scope = s.scope
+
+    def may_run(a: App) -> Expr:
+        """canRunApp, asked for Accepted applications only."""
+        others = s.running_apps + sum_allocating(s)
+        return (s.core[a] != Core.ACCEPTED) | s.allocating[a] | (others + 1 <= scope.max_apps)
+
+    @m.action
+    def allocate_placeholder(a: App, p: Member, n: Node) -> None:
+        """A placeholder ask is scheduled like any ask, one by one: no gate waits until the whole gang fits. The first
+        one starts the timer; with the last one, all of placeholderAsk, the application runs (Y3, Y8, Y9, Y13, Y22)."""
+        require(s.placeholder[a, p] == Placeholder.PENDING, s.fits_node(n, scope.placeholder))
+        require(*s.fits_queues(a, scope.placeholder))
+        if scope.max_apps:
+            require(may_run(a))
+        first, last = s.allocated(a) == 0, s.allocated(a) + 1 == scope.size
+        # with the repairs also of an application that was completing before its other asks came
+        waits = among(s.core[a], Core.ACCEPTED, Core.RUNNING) if scope.repaired else s.core[a] == Core.ACCEPTED
+        starts = first & waits & (s.placeholder_timer[a] == Timer.OFF)
+        move(s, a, ite(last, by_run(s.core[a]), s.core[a]), allocates=True)
+        s.placeholder_timer[a] = ite(starts, Timer.ON, s.placeholder_timer[a])
+        s.placeholder[a, p] = Placeholder.ALLOCATED
+        s.placed[a, p, n] = True
+        s.told[a, p] = True
+        use(s, a, n, scope.placeholder)
+
+    if scope.real <= scope.placeholder:
+
+        @m.action
+        def replace_on_same_node(a: App, p: Member, n: Node) -> None:
+            """A real ask finds a placeholder of its task group that nobody wants back, and its node takes the pod: the
+            ask is parked behind it, and the shim is asked to release it. The state of the application is not looked at
+            (Y14, Y15, Y16, Y17)."""
+            require(s.real_asks.of(a, p) > 0, s.placed[a, p, n], s.mark[a, p] == Reason.NONE, s.serves(n))
+            s.real_asks.take(a, p)
+            s.linked[a, p, n] = True
+            s.mark[a, p] = Reason.REPLACED
+            s.release[a, p] = Reason.REPLACED
+
+        if scope.nodes > 1:
+
+            @m.action
+            def replace_on_other_node(a: App, p: Member, n: Node, k: Node) -> None:
+                """No placeholder's node takes the pod (ports, affinity, a cordon), but another node does: it has the
+                pod from now on, before the confirmation; the queue does not count it yet (Y16, Y17, Y18)."""
+                require(s.real_asks.of(a, p) > 0, s.placed[a, p, n], s.mark[a, p] == Reason.NONE, n != k)
+                require(s.fits_node(k, scope.real))
+                s.real_asks.take(a, p)
+                s.linked[a, p, k] = True
+                s.node_used[k] += scope.real
+                s.mark[a, p] = Reason.REPLACED
+                s.release[a, p] = Reason.REPLACED
+
+    else:
+
+        @m.action
+        def cancel_smaller_placeholder(a: App, p: Member) -> None:
+            """A real ask is larger than the placeholder, so no placeholder of the group can be used: it is released
+            as timed out (Y16, Y24)."""
+            require(s.real_asks.of(a, p) > 0, s.placeholder[a, p] == Placeholder.ALLOCATED, s.mark[a, p] == Reason.NONE)
+            s.mark[a, p] = Reason.TIMEOUT
+            s.release[a, p] = Reason.TIMEOUT
+
+    if scope.some_pod_has_no_placeholder:
+
+        @m.action
+        def allocate_real(a: App, n: Node) -> None:
+            """The normal path, once by the counters of the group no placeholder is left (Y16)."""
+            g = s.groups.chosen()
+            require(s.real_asks[a, g] > 0, ~s.can_replace(a, g), s.fits_node(n, scope.real))
+            require(*s.fits_queues(a, scope.real))
+            if scope.max_apps:
+                require(may_run(a))
+            move(s, a, by_run(s.core[a]), allocates=True)
+            s.real_asks[a, g] -= 1
+            s.reals[a, n] += 1
+            use(s, a, n, scope.real)
+
+
+def sum_allocating(s: State) -> Expr:
+    """allocatingAcceptedApps: Accepted applications that hold something, which count as running."""
+    return count_(s.allocating[b] for b in App)
+
+
+def handled(s: State, a: App, p: Member, *reasons: Reason) -> Expr:
+    """Whether the core can handle a confirmation with one of ``reasons`` now."""
+    return among(s.confirm[a, p], *reasons) & ~s.asked[a, p] & ~s.removing()
+
+
+def replaced(s: State, a: App, p: Member, n: Node, *, completing_runs: bool = True) -> None:
+    """The confirmation of a replacement on the same node."""
+    require(handled(s, a, p, Reason.REPLACED), s.placed[a, p, n], s.linked[a, p, n])
+    swap(s, a, p, completing_runs=completing_runs)
+    s.placed[a, p, n] = False
+    s.linked[a, p, n] = False
+    s.reals[a, n] += 1
+    if s.scope.placeholder > s.scope.real:
+        leave(s, a, n, s.scope.placeholder - s.scope.real)
+
+
+def swap(s: State, a: App, p: Member, *, completing_runs: bool = True) -> None:
+    """The placeholder goes, and the real pod that is parked behind it is allocated."""
+    state, ends = s.core[a], ends_with_last_placeholder(s, a)
+    # the last placeholder's allocation made the application run, so the first replacement does not
+    active = s.running_pods(a) > 0
+    if s.scope.repaired:
+        # it may still be Accepted, where the reservation has lost a placeholder
+        active = active | (state == Core.ACCEPTED)
+    # first the placeholder's removal may complete it, then the real pod may bring it back
+    back = Core.RUNNING if completing_runs else Core.COMPLETING
+    ended = ite(state == Core.COMPLETING, Core.COMPLETED, ite(state == Core.FAILING, Core.FAILED, back))
+    kept = ite((state == Core.COMPLETING) & completing_runs, Core.RUNNING, state)
+    runs = active & among(state, Core.ACCEPTED, Core.RESUMING)
+    event = ite(runs & ~ends, by_run(state), ite(ends & (state != Core.RESUMING), ended, kept))
+    resumed = ends & (state == Core.RESUMING)
+    move(s, a, ite(resumed, Core.ACCEPTED, event), Core.COMPLETED, Core.FAILED)
+    forget(s, a, p)
+    s.confirm[a, p] = Reason.NONE
+    s.replaced.add(a, p, 1)
+    s.user_used.next += s.scope.real - s.scope.placeholder
+
+
+def removed(s: State, a: App, p: Member, n: Node) -> None:
+    """The confirmation that a placeholder is gone which nothing replaces."""
+    scope = s.scope
+    require(handled(s, a, p, Reason.TIMEOUT, Reason.PREEMPTED, Reason.STOPPED), s.placed[a, p, n])
+    new = after_last_placeholder(s, a, ends_with_last_placeholder(s, a))
+    if scope.adversary:
+        # for all but a time-out the ask is removed, too, which may complete the application in turn
+        asked = (s.confirm[a, p] != Reason.TIMEOUT) & (s.allocated(a) == 1) & idle_for_good(s, a)
+        new = ite(asked & among(s.core[a], Core.ACCEPTED, Core.RUNNING, Core.RESUMING), Core.COMPLETING, new)
+    failed = (s.core[a] == Core.FAILING) & (s.allocated(a) == 1)
+    move(s, a, new, Core.COMPLETED, Core.FAILED)
+    if scope.adversary:
+        unpark(s, a, p, failed)
+    forget(s, a, p)
+    s.confirm[a, p] = Reason.NONE
+    s.placed[a, p, n] = False
+    s.timed_out.add(a, p, 1)
+    s.user_used.next -= scope.placeholder
+    leave(s, a, n, scope.placeholder)
+
+
+def ask_removed(s: State, a: App, p: Member, *, alone: bool = True) -> None:
+    """The confirmation that a pending placeholder is gone. With the last ask the application completes, if nothing is
+    allocated; ``alone``: placeholders count."""
+    require(handled(s, a, p, Reason.STOPPED), s.placeholder[a, p] == Placeholder.PENDING)
+    only = s.pending_placeholders(a) == 1
+    rest = (s.real_asks[a] == 0) & (s.running_pods(a) == 0)
+    if alone:
+        rest = rest & (s.allocated(a) == 0)
+    done = only & rest & ~among(s.core[a], Core.FAILING, Core.COMPLETING)
+    move(s, a, ite(done, by_complete(s.core[a]), s.core[a]))
+    s.placeholder[a, p] = Placeholder.GONE
+    s.confirm[a, p] = Reason.NONE
+    if s.scope.repaired:
+        s.timed_out.add(a, p, 1)
+
+
+def unpark(s: State, a: App, p: Member, failed: Expr) -> None:
+    """What an application that has failed asked for fails with it. The real pod that is parked behind a placeholder
+    that is gone for another reason should be pending again; that it is not is a finding."""
+    parked = ite(s.has_link(a, p), 1, 0) if s.scope.repaired else 0
+    s.ended[a] += ite(failed, s.real_asks[a] + parked, 0)
+    for g in s.groups.each():
+        own = ite(s.groups.has(g, p), parked, 0) if s.groups.several else parked
+        s.real_asks[a, g] = ite(failed, 0, s.real_asks[a, g] + own)
+    if not s.scope.repaired:
+        return
+    for k in Node:
+        s.node_used[k] -= ite(s.linked[a, p, k] & ~s.placed[a, p, k], s.scope.real, 0)
+        s.linked[a, p, k] = False
+
+
+def declare_confirmations(m: Machine, s: State) -> None:
+    """The shim has released a placeholder. One goroutine handles what the shim says: the application first, then the
+    node, then the queue."""
+    scope = s.scope
+    less = scope.placeholder - scope.real
+
+    if scope.real <= scope.placeholder:
+
+        @m.action
+        def confirm_on_same_node(a: App, p: Member, n: Node) -> None:
+            """The real pod takes the place of its placeholder; what it does not need goes back (Y18, Y19)."""
+            replaced(s, a, p, n)
+
+        if scope.nodes > 1:
+
+            @m.action
+            def confirm_on_other_node(a: App, p: Member, n: Node, k: Node) -> None:
+                """The placeholder leaves its node; the real pod is on the other one already (Y18, Y19)."""
+                require(handled(s, a, p, Reason.REPLACED), s.placed[a, p, n], s.linked[a, p, k], n != k)
+                swap(s, a, p)
+                s.placed[a, p, n] = False
+                s.linked[a, p, k] = False
+                s.reals[a, k] += 1
+                s.due_node[n] += scope.placeholder
+                if less:
+                    s.due_queue[a] += less
+
+        if scope.node_removals and scope.nodes > 1:
+
+            @m.action
+            def confirm_without_real_pod(a: App, p: Member, n: Node) -> None:
+                """The node of the real pod is gone, and the pod no longer parked: the placeholder is removed, if the
+                core gets over that nothing replaces it (YUNIKORN-3379)."""
+                require(handled(s, a, p, Reason.REPLACED), s.placed[a, p, n], ~s.has_link(a, p))
+                move(s, a, after_last_placeholder(s, a, ends_with_last_placeholder(s, a)), Core.COMPLETED, Core.FAILED)
+                forget(s, a, p)
+                s.confirm[a, p] = Reason.NONE
+                s.placed[a, p, n] = False
+                s.replaced.add(a, p, 1)
+                s.user_used.next -= scope.placeholder
+                if not scope.repaired:
+                    s.crashed.next = True
+                leave(s, a, n, scope.placeholder)
+
+    @m.action
+    def confirm_removal(a: App, p: Member, n: Node) -> None:
+        """A placeholder that nothing replaces is gone. With the last one an application that fails has failed, one
+        that resumes is Accepted, and one that is done completes (Y25, Y26)."""
+        removed(s, a, p, n)
+
+    if scope.deletions:
+
+        @m.action
+        def confirm_ask_removal(a: App, p: Member) -> None:
+            """The pod of a pending placeholder is gone, and so is its ask; the counters of the group do not change
+            (Y25)."""
+            ask_removed(s, a, p)
+
+    if scope.can_time_out or scope.duplicates:
+
+        @m.action
+        def ignore_confirmation(a: App, p: Member) -> None:
+            """The core has no such placeholder: it is gone already, or its ask was dropped (YUNIKORN-528)."""
+            require(s.confirm[a, p] != Reason.NONE, ~s.asked[a, p], ~s.removing())
+            require(~among(s.placeholder[a, p], Placeholder.PENDING, Placeholder.ALLOCATED))
+            s.confirm[a, p] = Reason.NONE
+
+    @m.action
+    def node_step(n: Node) -> None:
+        """The second step of a removal: the node gives the units back (YUNIKORN-1712)."""
+        require(s.due_node[n] > 0)
+        s.node_used[n] -= s.due_node[n]
+        s.due_node[n] = 0
+
+    @m.action
+    def queue_step(a: App) -> None:
+        """The last step of a removal: so does the queue, which was looked up before the application could leave it
+        (YUNIKORN-1993)."""
+        require(s.due_queue[a] > 0, s.no_node_due())
+        for q in Queue:
+            with when(s.in_leaf(a, q)):
+                s.leaf_used[q] -= s.due_queue[a]
+        s.parent_used.next -= s.due_queue[a]
+        s.due_queue[a] = 0
+
+
+def declare_pods(m: Machine, s: State) -> None:
+    """Real pods come and end."""
+    scope = s.scope
+
+    @m.action
+    def finish_pod(a: App, n: Node) -> None:
+        """A real pod ends. With nothing allocated and nothing pending the application completes, after a while;
+        placeholders, and pods parked behind them, do not count (Y20)."""
+        require(s.reals[a, n] > 0, ~s.removing(), ~s.over(a))
+        alone = (s.running_pods(a) == 1) & (s.real_asks[a] == 0) & (s.pending_placeholders(a) == 0)
+        move(s, a, ite(alone, by_complete(s.core[a]), s.core[a]))
+        s.reals[a, n] -= 1
+        s.ended[a] += 1
+        s.user_used.next -= scope.real
+        leave(s, a, n, scope.real)
+
+
+def declare_expiry(m: Machine, s: State) -> None:
+    """The last step of every application."""
+
+    @m.action
+    def expire(a: App) -> None:
+        """Days later a terminated application is forgotten (Y28)."""
+        require(among(s.core[a], *OVER[:-1]))
+        s.core[a] = Core.EXPIRED

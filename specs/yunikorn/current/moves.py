@@ -1,0 +1,109 @@
+"""What the events of the core's application state machine lead to, and what leaving and entering a state does."""
+
+from __future__ import annotations
+
+from model.language import Expr, Operand, among, ite, when
+from specs.yunikorn.current.state import App, Core, Member, Node, Placeholder, Queue, Reason, State, Timer
+
+
+def by_run(state: Expr) -> Expr:
+    """After runApplication; where the table has no such edge, the event is refused and the state kept."""
+    return ite(
+        among(state, Core.NEW, Core.RESUMING),
+        Core.ACCEPTED,
+        ite(among(state, Core.ACCEPTED, Core.COMPLETING), Core.RUNNING, state),
+    )
+
+
+def by_complete(state: Expr) -> Expr:
+    """After completeApplication."""
+    return ite(
+        among(state, Core.ACCEPTED, Core.RUNNING),
+        Core.COMPLETING,
+        ite(state == Core.COMPLETING, Core.COMPLETED, state),
+    )
+
+
+def by_fail(state: Expr) -> Expr:
+    """After failApplication."""
+    return ite(
+        among(state, Core.NEW, Core.ACCEPTED, Core.RUNNING),
+        Core.FAILING,
+        ite(state == Core.FAILING, Core.FAILED, state),
+    )
+
+
+def by_resume(state: Expr) -> Expr:
+    """After resumeApplication."""
+    return ite(among(state, Core.NEW, Core.ACCEPTED), Core.RESUMING, state)
+
+
+def move(s: State, a: App, new: Expr, *tells: Core, allocates: Operand = False) -> None:
+    """The application goes to state ``new``: the timer of Completing, running applications, and the shim is told.
+
+    ``tells``: states of which the shim is told. ``allocates``: something was allocated to it. While it is still
+    Accepted it counts as running for the limit.
+    """
+    old = s.core[a]
+    s.completing_timer[a] = (new == Core.COMPLETING) & (s.completing_timer[a] | (old != Core.COMPLETING))
+    if s.scope.max_apps:
+        # incRunningApps is guarded: it never counts more than the limit
+        starts, stops = (old != Core.RUNNING) & (new == Core.RUNNING), (old == Core.RUNNING) & (new != Core.RUNNING)
+        s.running_apps.next += ite(starts & (s.running_apps < s.scope.max_apps), 1, 0) - ite(
+            stops & (s.running_apps > 0), 1, 0
+        )
+        gone = among(new, Core.RUNNING, Core.COMPLETED, Core.FAILED)
+        s.allocating[a] = ~gone & (s.allocating[a] | ((new == Core.ACCEPTED) & allocates))
+    else:
+        s.running_apps.next += ite(new == Core.RUNNING, 1, 0) - ite((old == Core.RUNNING) & (s.running_apps > 0), 1, 0)
+    for state in tells:
+        with when((new == state) & (old != state)):
+            s.updates[a].send(state=state)
+    s.core[a] = new
+
+
+def use(s: State, a: App, n: Node, units: int) -> None:
+    """An allocation: node, queues and user count it."""
+    s.node_used[n] += units
+    for q in Queue:
+        with when(s.in_leaf(a, q)):
+            s.leaf_used[q] += units
+    s.parent_used.next += units
+    s.user_used.next += units
+
+
+def leave(s: State, a: App, n: Node, units: int) -> None:
+    """A removal: the node and then the queue are still to be told; see `node_step` and `queue_step`."""
+    s.due_node[n] += units
+    s.due_queue[a] += units
+
+
+def ends_with_last_placeholder(s: State, a: App) -> Expr:
+    """Whether a placeholder allocation is the last one, and its removal raises an event."""
+    state = s.core[a]
+    done = ((state == Core.COMPLETING) & ~s.completing_timer[a]) | s.idle(a)
+    if s.scope.repaired:
+        # a parked pod is neither pending nor allocated, and will run
+        done = done & (s.parked(a) == 0)
+    return (s.allocated(a) == 1) & (done | among(state, Core.FAILING, Core.RESUMING))
+
+
+def after_last_placeholder(s: State, a: App, ends: Expr) -> Expr:
+    """The state after a placeholder allocation is removed; it changes only if that ``ends`` something."""
+    state = s.core[a]
+    failed_or_resumed = ite(state == Core.FAILING, Core.FAILED, Core.ACCEPTED)
+    event = ite(among(state, Core.FAILING, Core.RESUMING), failed_or_resumed, by_complete(state))
+    return ite(ends, event, state)
+
+
+def idle_for_good(s: State, a: App) -> Expr:
+    """Whether nothing is pending and no real pod is allocated; with the repairs, nor parked."""
+    return s.idle(a) & (s.parked(a) == 0) if s.scope.repaired else s.idle(a)
+
+
+def forget(s: State, a: App, p: Member) -> None:
+    """A placeholder allocation is gone, and its confirmation is handled; with the last one the timer is cleared."""
+    last = s.allocated(a) == 1
+    s.placeholder_timer[a] = ite(last & (s.placeholder_timer[a] == Timer.ON), Timer.OFF, s.placeholder_timer[a])
+    s.placeholder[a, p] = Placeholder.GONE
+    s.mark[a, p] = Reason.NONE

@@ -1,0 +1,264 @@
+"""Reports on placeholders: replacement, release, confirmation, preemption, and the counters of their group."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from model.language import Machine, Op, ite, require
+from model.language.mutation import rewritten, with_action, with_guard, without_update
+from specs.yunikorn.current.core import handled, removed
+from specs.yunikorn.current.mutants.edits import also, counts_only_if, first_half, report
+from specs.yunikorn.current.state import App, Core, Member, Node, Placeholder, Reason, State
+from specs.yunikorn.current.timers import timed_out
+
+PREEMPTION: Final = {"preemptions": 1, "repaired": True}
+DELETION: Final = {"deletions": 1, "repaired": True}
+SMALLER: Final = {"placeholder": 2, "capacity": 4}
+
+
+def _trusting(m: Machine) -> Any:
+    s = m.attached(State)
+
+    def ignore_confirmation(a: App, p: Member) -> None:
+        require(s.confirm[a, p] != Reason.NONE, s.placeholder[a, p] == Placeholder.GONE, ~s.removing())
+        s.crashed.next = s.crashed | (s.confirm[a, p] == Reason.REPLACED)
+        s.confirm[a, p] = Reason.NONE
+
+    return ignore_confirmation
+
+
+def _ask_release(m: Machine) -> Any:
+    s = m.attached(State)
+
+    def release_ask(a: App, p: Member, n: Node) -> None:
+        """The release of an ask finds that it is allocated, and does nothing."""
+        require(handled(s, a, p, Reason.STOPPED), s.placed[a, p, n], s.told[a, p])
+        s.confirm[a, p] = Reason.NONE
+
+    return release_ask
+
+
+def _all_of_the_group(guard: Any) -> Any:
+    """From "not all are replaced or timed out" to "the group has no placeholder at all"."""
+    assert isinstance(guard, Op)
+    assert isinstance(guard.args[0], Op)
+    return guard.args[0].args[0] == 0
+
+
+def _crash(m: Machine) -> Any:
+    s = m.attached(State)
+
+    def trust_the_link(a: App, p: Member, n: Node) -> None:
+        """The core looks at the real pod of a replacement without asking whether there is one."""
+        require(handled(s, a, p, Reason.REPLACED), s.placed[a, p, n], ~s.has_link(a, p), ~s.crashed)
+        s.crashed.next = True
+
+    return trust_the_link
+
+
+def _echoes(m: Machine) -> Any:
+    s = m.attached(State)
+
+    def confirm_removal(a: App, p: Member, n: Node) -> None:
+        s.release[a, p] = ite(s.confirm[a, p] == Reason.PREEMPTED, Reason.PREEMPTED, s.release[a, p])
+        removed(s, a, p, n)
+
+    return confirm_removal
+
+
+def _takes_all(m: Machine) -> Any:
+    s = m.attached(State)
+
+    def placeholder_timeout(a: App) -> None:
+        timed_out(s, a, takes_real=True)
+
+    return placeholder_timeout
+
+
+def _counts_all(m: Machine) -> Any:
+    s = m.attached(State)
+
+    def placeholder_timeout(a: App) -> None:
+        timed_out(s, a, counts_all=True)
+
+    return placeholder_timeout
+
+
+PLACEHOLDERS = (
+    report(
+        "528",
+        "second_release",
+        "a replacement that is confirmed twice is looked up in the core without asking whether it is still there",
+        "core_does_not_crash",
+        rewritten("ignore_confirmation", _trusting, "a second confirmation of a replacement is not noticed"),
+        parameters={"duplicates": 1},
+    ),
+    report(
+        "3379",
+        "replacement_without_a_pod",
+        "a confirmed replacement whose real pod is parked no more is taken for one that has it",
+        "core_does_not_crash",
+        with_action("confirm_without_real_pod", _crash, "a replacement without a real pod crashes the core"),
+        parameters={"node_removals": 1, "repaired": True},
+    ),
+    report(
+        "677",
+        "messages_cross",
+        "the release of a pod that ends while the core allocates it is taken for that of an ask",
+        "gone_pods_are_released",
+        with_action("confirm_removal", _ask_release, "the core ignores the release of an ask that is allocated"),
+        without_update("hear_allocation", "confirm"),
+        parameters=DELETION,
+        consequences=(
+            "deadlock_free",
+            "every_application_can_end",
+            "every_real_ask_is_served",
+        ),
+    ),
+    report(
+        "3316",
+        "lost_bind",
+        "a task fails because its pod cannot be bound, and the core keeps the allocation",
+        "gone_pods_are_released",
+        without_update("fail_to_bind", "confirm"),
+        parameters={"bind_failures": 1, "repaired": True},
+        consequences=(
+            "deadlock_free",
+            "every_application_can_end",
+            "every_real_ask_is_served",
+        ),
+    ),
+    report(
+        "2146",
+        "replaces_a_victim",
+        "the replacement does not look at the mark of a preempted placeholder",
+        "released_for_one_reason",
+        with_guard("replace_on_same_node", "Reason.NONE", also(Reason.PREEMPTED)),
+        with_guard("replace_on_other_node", "Reason.NONE", also(Reason.PREEMPTED)),
+        parameters=PREEMPTION,
+    ),
+    report(
+        "3188",
+        "preempts_what_is_replaced",
+        "that a victim is not released is checked first and marked later, when a replacement may have taken it",
+        "released_for_one_reason",
+        with_guard("preempt_placeholder", "Reason.NONE", also(Reason.REPLACED)),
+        parameters=PREEMPTION,
+        consequences=(
+            "parked_pod_has_its_placeholder",
+            "victims_are_preempted_once",
+        ),
+    ),
+    report(
+        "3190",
+        "preempts_what_timed_out",
+        "that a victim is not released is checked first and marked later, when a timeout may have taken it",
+        "released_for_one_reason",
+        with_guard("preempt_placeholder", "Reason.NONE", also(Reason.TIMEOUT)),
+        parameters=PREEMPTION,
+        consequences=("victims_are_preempted_once",),
+    ),
+    report(
+        "3003",
+        "preempts_twice",
+        "what is preempted already is not left out of the victims",
+        "victims_are_preempted_once",
+        with_guard("preempt_placeholder", "Reason.NONE", also(Reason.PREEMPTED)),
+        parameters={"preemptions": 2, "repaired": True},
+    ),
+    report(
+        "2025",
+        "echo",
+        "the shim's confirmation of a preemption is sent back to it as one more release",
+        "confirmations_are_not_echoed",
+        rewritten("confirm_removal", _echoes, "a confirmed preemption is told to the shim once more"),
+        parameters=PREEMPTION,
+    ),
+    report(
+        "2926",
+        "released_at_the_end_not_counted",
+        "placeholders that are released when their application completes are not counted as timed out",
+        "group_counters_add_up",
+        counts_only_if("confirm_removal", "timed_out", lambda cell: cell("core") != Core.COMPLETING),
+    ),
+    report(
+        "2953",
+        "counted_twice",
+        "an allocated placeholder is counted at the timeout, and again when its release is confirmed",
+        "group_counters_add_up",
+        rewritten("placeholder_timeout", _counts_all, "the timeout counts allocated placeholders, too"),
+        consequences=(
+            "accepted_application_keeps_its_placeholders",
+            "every_admitted_gang_is_decided",
+            "running_application_has_its_gang",
+        ),
+    ),
+    report(
+        "1242",
+        "waits_for_used_placeholders",
+        "whether a real ask has to wait for a placeholder is judged by all of the group, not by those that are left",
+        "every_real_ask_is_served",
+        with_guard("allocate_real", "count[a] >", _all_of_the_group),
+        parameters={"size": 1, "reals": 2},
+        consequences=(
+            "deadlock_free",
+            "every_application_can_end",
+            "every_real_pod_runs",
+        ),
+    ),
+    report(
+        "1395",
+        "preempted_not_counted",
+        "a preempted placeholder is not counted as gone, so a real ask waits for it",
+        "every_real_ask_is_served",
+        counts_only_if("confirm_removal", "timed_out", lambda cell: cell("confirm") != Reason.PREEMPTED),
+        parameters=PREEMPTION,
+        consequences=(
+            "deadlock_free",
+            "every_application_can_end",
+            "group_counters_add_up",
+        ),
+    ),
+    report(
+        "1712",
+        "node_keeps_the_difference",
+        "when a smaller pod replaces its placeholder the node changes one of its two totals only",
+        "node_usage_is_what_is_on_it",
+        without_update("confirm_on_same_node", "due_node"),
+        parameters=SMALLER,
+    ),
+    report(
+        "",
+        "no_room_looked_at",
+        "Y18: the room of another node is not looked at when a replacement goes there",
+        "node_capacity",
+        with_guard("replace_on_other_node", "node_used", first_half),
+        parameters={"capacity": 1},
+    ),
+    report(
+        "",
+        "loses_the_ask",
+        "a parked pod whose placeholder is deleted by hand stays parked behind nothing",
+        "parked_pod_has_its_placeholder",
+        without_update("confirm_removal", "linked"),
+        parameters=DELETION,
+        consequences=(
+            "node_usage_is_what_is_on_it",
+            "real_pods_are_counted_once",
+            "terminal_holds_nothing",
+        ),
+    ),
+    report(
+        "",
+        "times_out_real_asks",
+        "the placeholder timeout takes whatever is pending for a placeholder ask",
+        "only_placeholders_time_out",
+        rewritten("placeholder_timeout", _takes_all, "the timeout takes real asks, too"),
+        parameters=PREEMPTION,
+        consequences=(
+            "deadlock_free",
+            "every_application_can_end",
+            "group_counters_add_up",
+        ),
+    ),
+)

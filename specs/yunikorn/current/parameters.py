@@ -1,0 +1,130 @@
+"""The parameters of the current edition, and what sizes make sense together."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from specs.parameters import check_size
+from specs.yunikorn.parameters import Queues, Timers
+
+MOST_APPS = 4
+MOST_SIZE = 6
+MOST_NODES = 4
+
+
+class Style(enum.Enum):
+    """gangSchedulingStyle: what a placeholder timeout does to an application that is still Accepted."""
+
+    SOFT = "soft"
+    """It resumes: its placeholders are released, its pods are scheduled like any other."""
+    HARD = "hard"
+    """It fails."""
+
+
+class Recovery(enum.Enum):
+    """What a recovered allocation still tells of its gang."""
+
+    KEPT = "kept"
+    """The placeholder flag and the name of its task group."""
+    LOST = "lost"
+    """Nothing: a placeholder looks like any pod."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Checked parameters; units are of one resource."""
+
+    apps: int
+    size: int
+    groups: int
+    reals: int
+    placeholder: int
+    real: int
+    nodes: int
+    capacity: int
+    queues: Queues
+    quota: int
+    leaf_quota: int
+    max_apps: int
+    user_limit: int
+    style: Style
+    timers: Timers
+    split_timeout: bool
+    async_asks: bool
+    reordered: bool
+    duplicates: int
+    deletions: int
+    bind_failures: int
+    preemptions: int
+    node_removals: int
+    app_removals: int
+    restarts: int
+    config_updates: int
+    autoscaler: bool
+    recovery: Recovery
+    repaired: bool
+
+    def __post_init__(self) -> None:
+        check_size("apps", self.apps, most=MOST_APPS)
+        check_size("size", self.size, most=MOST_SIZE)
+        check_size("groups", self.groups, most=min(2, self.size))
+        check_size("reals", self.reals, most=MOST_SIZE)
+        check_size("nodes", self.nodes, most=MOST_NODES)
+        for name in ("placeholder", "real", "capacity", "quota"):
+            check_size(name, getattr(self, name))
+        for name in ("leaf_quota", "max_apps", "user_limit"):
+            check_size(name, getattr(self, name), least=0)
+        for name in (
+            "duplicates",
+            "deletions",
+            "bind_failures",
+            "preemptions",
+            "node_removals",
+            "app_removals",
+            "restarts",
+            "config_updates",
+        ):
+            check_size(name, getattr(self, name), least=0, most=2)
+        if self.leaf_quota > self.quota:
+            raise ValueError(f"leaf_quota is at most quota, which is {self.quota}; found {self.leaf_quota}")
+
+    @property
+    def leaves(self) -> int:
+        """The number of leaf queues."""
+        return 2 if self.queues is Queues.TWO_LEAVES else 1
+
+    @property
+    def all_reals(self) -> int:
+        """The real pods of an application."""
+        return self.groups * self.reals
+
+    @property
+    def oversized(self) -> bool:
+        """Whether a placeholderAsk is larger than a quota on its path, so that every application is rejected."""
+        return self.size * self.placeholder > (self.leaf_quota or self.quota)
+
+    @property
+    def can_time_out(self) -> bool:
+        """Whether the placeholder timer may fire for an application that is still Accepted."""
+        return self.timers is not Timers.OFF and (self.size > 1 or self.adversary)
+
+    @property
+    def some_pod_has_no_placeholder(self) -> bool:
+        """Whether a real pod may have to be scheduled like any other."""
+        return (
+            self.real > self.placeholder
+            or self.all_reals > 1  # it may come when Completing has released the placeholders
+            or self.timers is not Timers.OFF
+            or self.adversary
+        )
+
+    @property
+    def most_units(self) -> int:
+        """A bound of what all applications together can hold, with real pods parked on other nodes."""
+        return self.apps * (self.size * self.placeholder + self.all_reals * self.real)
+
+    @property
+    def adversary(self) -> bool:
+        """Whether anything but the scheduler takes pods or nodes away."""
+        return bool(self.deletions or self.bind_failures or self.preemptions or self.node_removals or self.restarts)

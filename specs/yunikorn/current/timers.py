@@ -1,0 +1,105 @@
+"""Timers of the core: the placeholder timeout, Soft and Hard, and the end of Completing."""
+
+from __future__ import annotations
+
+from model.language import Expr, Machine, among, ite, require, when
+from specs.yunikorn.current.moves import by_complete, by_fail, by_resume, move
+from specs.yunikorn.current.parameters import Style
+from specs.yunikorn.current.state import App, Core, Member, Placeholder, Reason, State, Timer
+from specs.yunikorn.parameters import Timers
+
+
+def declare_timers(m: Machine, s: State) -> None:
+    """When timers fire, and what they do."""
+    scope = s.scope
+    if scope.timers is not Timers.OFF:
+        _declare_placeholder_timeout(m, s)
+
+    @m.action
+    def completing_timeout(a: App) -> None:
+        """After its time in Completing the application completes, but for placeholders that are left: they are
+        released, and the last confirmation completes it (Y21, Y24, Y26)."""
+        require(s.completing_timer[a])
+        if scope.timers is not Timers.FREE:
+            require(s.quiet())
+        state, left = s.core[a], s.allocated(a) > 0
+        s.core[a] = ite(left, state, by_complete(state))
+        s.completing_timer[a] = False
+        with when(~left):
+            s.updates[a].send(state=Core.COMPLETED)
+        for p in Member:
+            release_unmarked(s, a, p, left)
+
+
+def release_unmarked(s: State, a: App, p: Member, condition: Expr) -> None:
+    """SetReleased: an allocated placeholder that is neither released nor preempted is wanted back."""
+    with when(condition & (s.placeholder[a, p] == Placeholder.ALLOCATED) & (s.mark[a, p] == Reason.NONE)):
+        s.mark[a, p] = Reason.TIMEOUT
+        s.release[a, p] = Reason.TIMEOUT
+
+
+def _declare_placeholder_timeout(m: Machine, s: State) -> None:
+    scope = s.scope
+
+    if scope.split_timeout:
+
+        @m.action
+        def placeholder_timer_expires(a: App) -> None:
+            """The time is up; the handler waits for the application's lock. It is too late now to clear the timer
+            (Y22)."""
+            require(s.placeholder_timer[a] == Timer.ON)
+            if scope.timers is not Timers.FREE:
+                require(s.quiet())
+            s.placeholder_timer[a] = Timer.FIRED
+
+    @m.action
+    def placeholder_timeout(a: App) -> None:
+        """The handler. Of a running or completing application what is left of the placeholders is released; its state
+        stays. Any other application, thought to have nothing but placeholders, resumes (Soft) or fails (Hard), and
+        everything that it has allocated or pending is released, as one message each (Y23, Y24)."""
+        timed_out(s, a)
+
+
+def timed_out(s: State, a: App, *, takes_real: bool | None = None, counts_all: bool = False) -> None:
+    """The handler of the placeholder timeout. ``takes_real``: whatever is pending or allocated is taken for a
+    placeholder, as the code of today does; ``counts_all``: allocated placeholders are counted as timed out at once."""
+    scope = s.scope
+    if takes_real is None:
+        takes_real = not scope.repaired
+    require(s.placeholder_timer[a] == (Timer.FIRED if scope.split_timeout else Timer.ON))
+    if scope.timers is not Timers.FREE and not scope.split_timeout:
+        require(s.quiet())
+    state = s.core[a]
+    keeps = among(state, Core.RUNNING, Core.COMPLETING) & (s.allocated(a) > 0)
+    if not takes_real:
+        # the timer may have been cleared, or a replacement begun, since it expired
+        keeps = keeps | (s.allocated(a) == 0) | (s.running_pods(a) > 0)
+    event = by_resume(state) if scope.style is Style.SOFT else by_fail(state)
+    tells = Core.RESUMING if scope.style is Style.SOFT else Core.FAILING
+    move(s, a, ite(keeps, state, event), tells)
+    s.placeholder_timer[a] = Timer.OFF
+    with when(~keeps):
+        s.late[a] = True
+    for g in s.groups.each():
+        counted = s.pending_placeholders(a, g) + (s.real_asks[a, g] if takes_real else 0)
+        s.timed_out[a, g] += ite(keeps, 0, counted + s.allocated(a, g) if counts_all else counted)
+    if scope.style is Style.HARD or takes_real:
+        s.real_timed_out[a] = s.real_timed_out[a] | (~keeps & ((s.real_asks[a] > 0) | (s.running_pods(a) > 0)))
+        s.ended[a] += ite(keeps, 0, s.real_asks[a])
+        for g in s.groups.each():
+            s.real_asks[a, g] = ite(keeps, s.real_asks[a, g], 0)
+    for p in Member:
+        time_out(s, a, p, keeps)
+
+
+def time_out(s: State, a: App, p: Member, keeps: Expr) -> None:
+    """A placeholder at the placeholder timeout. One that is released already is released again, where the application
+    does not keep its state; the shim has deleted its pod by then."""
+    here, free = s.placeholder[a, p] == Placeholder.ALLOCATED, s.mark[a, p] == Reason.NONE
+    pending = (s.placeholder[a, p] == Placeholder.PENDING) & ~keeps
+    with when(here & free):
+        s.mark[a, p] = Reason.TIMEOUT
+    with when((here & free) | pending):
+        s.release[a, p] = Reason.TIMEOUT
+    with when(pending):
+        s.placeholder[a, p] = Placeholder.GONE

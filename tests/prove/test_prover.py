@@ -1,0 +1,163 @@
+"""What is proved is true, and what is found is shortest: against `model.semantics`, and on the shipped specs."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+from model.explore import explore as explore_fast
+from model.explore.lowering.lower import lower
+from model.language import Machine, SpecError
+from model.proof import Method
+from model.prove import prove
+from model.prove.bounded import bounded
+from model.prove.claims import claims
+from model.prove.encoding import Encoding
+from model.prove.solving import Deadline
+from model.semantics import Semantics, explore
+from model.strategies import machines
+from model.verdict import Outcome
+from specs.gang import gang
+from specs.loading import load_spec
+
+pytestmark = pytest.mark.no_cover
+
+RANDOM = settings(
+    max_examples=15,
+    deadline=None,
+    database=None,
+    derandomize=True,
+    phases=[Phase.generate, Phase.shrink],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+@RANDOM
+@given(machines(200))
+def test_bounded_search_finds_shortest_violations(machine: Machine) -> None:
+    known = explore(machine)
+    expected = {**known.violated, **known.reached}
+    found = bounded(Encoding(lower(machine)), claims(lower(machine)), known.depth + 1, Deadline(60))
+    assert found.why is None
+    assert {name: len(trace) for name, trace in found.traces.items()} == {
+        c.name: expected[c.name] for c in claims(lower(machine)) if c.name in expected
+    }
+    s = Semantics(machine)
+    for trace in found.traces.values():
+        assert s.replay(trace) is None
+
+
+@RANDOM
+@given(machines(200))
+def test_what_is_proved_is_true(machine: Machine) -> None:
+    known = explore(machine)
+    proof = prove(machine, length=3, time_limit=30)
+    for claimed in proof.claimed:
+        v = claimed.verdict
+        if v.outcome is Outcome.HOLDS:
+            assert v.name not in known.violated
+        elif v.outcome is Outcome.VIOLATED:
+            assert v.trace is not None
+            assert len(v.trace) == known.violated[v.name]
+            assert Semantics(machine).replay(v.trace) is None
+
+
+@RANDOM
+@given(machines(200))
+def test_lemmas_from_all_states_prove_all_that_holds(machine: Machine) -> None:
+    """Where every state is a sample, each that blocks can be excluded, though perhaps not by few literals."""
+    proof = prove(machine, time_limit=30)
+    unknown = [c for c in proof.claimed if c.verdict.outcome is Outcome.UNKNOWN]
+    assert not unknown
+
+
+def test_gang_holds_for_every_depth() -> None:
+    proof = prove(gang())
+    assert proof.outcome is Outcome.HOLDS
+    assert proof["quota_never_exceeded"].method is Method.INDUCTION
+    partial = proof["no_partial_gang_runs"]
+    assert (partial.method, partial.k) == (Method.LEMMAS, 1)
+    assert partial.lemmas
+    assert all(c.atoms <= 200 for c in proof.claimed)
+    assert proof.left_out == ("every_app_finishes",)
+
+
+def test_what_is_not_inductive_is_unknown_and_says_what_blocks() -> None:
+    proof = prove(gang(), strengthen=False, most_k=2, length=4)
+    partial = proof["no_partial_gang_runs"]
+    assert proof.outcome is partial.verdict.outcome is Outcome.UNKNOWN
+    assert partial.blocked is not None
+    assert partial.blocked.k == 2
+    assert partial.blocked.call is not None
+    state = partial.blocked.state
+    # The lemma that is missing: only a gang that runs has pods.
+    assert any(
+        state[f"reals[{a}, {n}]"]
+        for a in ("app1", "app2")
+        for n in ("node1", "node2")
+        if state[f"state[{a}]"] != "RUNNING"
+    )
+
+
+def test_every_lemma_holds_in_every_state() -> None:
+    from model.explore import Exploration
+    from model.query import read_query
+
+    machine = gang()
+    states = Exploration(machine).states
+    s = Semantics(machine)
+    texts = {lemma.text for c in prove(machine).claimed for lemma in c.lemmas}
+    assert texts
+    for text in texts:
+        clauses = [read_query(machine, part.strip()) for part in text.split(" | ")]
+        for raw in states:
+            state = tuple(raw.tolist())
+            assert any(s.evaluate(q.condition, state, {}) for q in clauses), text
+
+
+def test_a_violation_beyond_short_runs_is_found_in_the_samples() -> None:
+    """12 steps to all finished; a claim that it never happens is violated there."""
+    from model.language import Expr
+    from model.language.quantifiers import all_
+    from specs.gang.machine import App, AppState
+
+    machine = gang()
+    state = next(v for v in machine.variables if v.name == "state")
+
+    @machine.always
+    def not_all_finish() -> Expr:
+        return ~all_(state[a] == AppState.FINISHED for a in App)  # type: ignore[index]
+
+    proof = prove(machine, length=4)
+    verdict = proof["not_all_finish"].verdict
+    assert (verdict.outcome, proof["not_all_finish"].method) == (Outcome.VIOLATED, Method.EXPLORED)
+    assert verdict.trace is not None
+    assert len(verdict.trace) == 12
+
+
+def test_no_time_is_unknown_with_the_time() -> None:
+    proof = prove(gang(), time_limit=0)
+    assert proof.outcome is Outcome.UNKNOWN
+    assert proof.length == -1
+    assert all("time limit of 0 s ran out" in c.verdict.how for c in proof.claimed)
+
+
+def test_a_property_about_runs_is_refused() -> None:
+    with pytest.raises(SpecError, match="every_application_can_end is of kind possible"):
+        prove(load_spec("yunikorn", []), properties=["every_application_can_end"])
+
+
+def test_a_goal_is_searched_for_when_asked() -> None:
+    proof = prove(gang(), properties=["every_app_finishes"], length=12)
+    assert proof["every_app_finishes"].verdict.how == "reached after 12 steps"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spec", ["gang", "coscheduling", "ray", "yunikorn", "kueue", "volcano"])
+def test_a_shipped_spec_is_proved(spec: str) -> None:
+    machine = load_spec(spec, [])
+    proof = prove(machine, time_limit=900)
+    known = explore_fast(machine)
+    for claimed in proof.claimed:
+        assert claimed.verdict.outcome is known[claimed.verdict.name].outcome, claimed.verdict.name
+        assert claimed.atoms <= 400
