@@ -32,22 +32,22 @@ from specs.registry import SHIPPED, mutants
 pytestmark = [pytest.mark.peers, pytest.mark.no_cover]
 
 # Every shipped spec, at a size of at most some thousand states.
-SIZES: dict[str, tuple[str, ...]] = {
-    "gang": (),
-    "yunikorn": (),
-    "yunikorn_current": (),
-    "autoscaled_gang": (),
-    "kubernetes": ("groups=1", "nodes=2"),
-    "composite": (),
-    "coscheduling": (),
-    "kueue": (),
-    "volcano": (),
-    "volcano_reclaim": (),
-    "predicate_cache": (),
-    "ray": ("instances=1", "max_workers=1", "jobs=1"),
-}
+SIZES = (
+    "gang",
+    "yunikorn edition=seed",
+    "yunikorn edition=current",
+    "autoscaled_gang",
+    "kubernetes groups=1 nodes=2",
+    "composite",
+    "coscheduling",
+    "kueue",
+    "volcano",
+    "volcano_reclaim",
+    "predicate_cache",
+    "ray instances=1 max_workers=1 jobs=1",
+)
 CHANNELS = str(Path(__file__).resolve().parents[2] / "examples" / "async-interface" / "interface.py")
-FAST = ("gang", "coscheduling")
+FAST = ("gang", "coscheduling", "gang-runs_one_early")
 MOST_STATES = 4_000
 
 
@@ -73,13 +73,19 @@ PEERS: dict[str, Callable[[Machine, Expected, Path], str | None]] = {"spin": by_
 
 
 def test_every_shipped_spec_has_a_size() -> None:
-    assert SIZES.keys() == SHIPPED.keys()
+    assert {call.split()[0] for call in SIZES} == SHIPPED.keys()
+
+
+def some(names: Iterable[str]) -> list[Any]:
+    """Those in FAST for the fast tests."""
+    return [pytest.param(n, marks=[] if n in FAST else [pytest.mark.slow]) for n in names]
 
 
 @pytest.mark.parametrize("peer", PEERS)
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in FAST else [pytest.mark.slow]) for n in SIZES])
-def test_a_shipped_spec(name: str, peer: str, tmp_path: Path) -> None:
-    machine = load_spec(name, SIZES[name])
+@pytest.mark.parametrize("call", some(SIZES))
+def test_a_shipped_spec(call: str, peer: str, tmp_path: Path) -> None:
+    name, *given_ = call.split()
+    machine = load_spec(name, given_)
     verdict = explore(machine)
     assert verdict.coverage.distinct_states <= MOST_STATES
     assert PEERS[peer](machine, expected_of(verdict), tmp_path) is None
@@ -97,7 +103,6 @@ def test_channels_and_timers(order: str, peer: str, tmp_path: Path) -> None:
 
 
 MUTANTS = {f"{spec}-{m.name}": m for spec in SHIPPED for m in mutants(spec)}
-FAST_MUTANTS = ("gang-runs_one_early",)
 
 
 def told(mutant: Mutant) -> tuple[Machine, Expected]:
@@ -106,10 +111,6 @@ def told(mutant: Mutant) -> tuple[Machine, Expected]:
     if not verdict.coverage.complete:
         pytest.skip(f"has more than {MOST_STATES:,} states")
     return machine, expected_of(verdict)
-
-
-def some(names: Iterable[str]) -> list[Any]:
-    return [pytest.param(n, marks=[] if n in FAST_MUTANTS else [pytest.mark.slow]) for n in names]
 
 
 @pytest.mark.parametrize("name", some(MUTANTS))
