@@ -178,10 +178,10 @@ def test_numbers_that_spin_has_no_room_for() -> None:
 
 
 def test_what_is_left_out_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["export", "yunikorn", "--to", "promela"]) == 0
+    assert run(["export", "composite", "--to", "promela"]) == 0
     out = capsys.readouterr()
     assert out.err.splitlines() == [
-        "not checked there: every_application_can_end (Spin cannot say that a state stays reachable)",
-        "not checked there: every_accepted_application_ends (Spin knows no fairness of actions)",
+        "not checked there: the_root_can_finish (Spin cannot say that a state stays reachable)",
+        "not checked there: a_complete_hierarchy_finishes (Spin knows no fairness of actions)",
     ]
-    assert "every_application_can_end" not in out.out
+    assert "the_root_can_finish" not in out.out

@@ -67,7 +67,6 @@ def test_an_action_and_what_it_uses() -> None:
         "used(n) == Sum([a \\in App |-> placeholders[a, n] + reals[a, n]])",
         "total == Sum([n \\in Node |-> used(n)])",
         """
-\\* The core binds the next placeholder of a to n; the last one lets the gang run.
 allocate(a, n) ==
   /\\ state[a] = "PENDING"
   /\\ used(n) < 2
@@ -82,6 +81,8 @@ allocate(a, n) ==
         "placeholders \\in [App \\X Node -> 0..2]",
         "never_every_app_finishes == ~every_app_finishes",
     )
+    doc = next(a.doc for a in gang().actions if a.name == "allocate").split()[:6]
+    assert f"\\* {' '.join(doc)}" in module.text.partition("\nallocate(")[0].rpartition("\n\n")[2]
     assert module.configuration.splitlines()[2:12] == [
         "SPECIFICATION Spec",
         "CONSTANTS",
