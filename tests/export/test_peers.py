@@ -22,7 +22,7 @@ from model.explore import explore
 from model.export.peers import Found, missing_for_spin, missing_for_tlc, run_spin, run_tlc
 from model.export.promela import promela
 from model.export.tla import Module, tla
-from model.language import Machine, PropertyKind
+from model.language import Expr, Machine, PropertyKind, require
 from model.strategies import live_machines, machines
 from specs.gang import gang
 from specs.loading import load_spec
@@ -97,6 +97,25 @@ def test_a_shipped_spec(call: str, peer: str, tmp_path: Path) -> None:
 def test_channels_and_timers(order: str, peer: str, tmp_path: Path) -> None:
     machine = load_spec(CHANNELS, [f"order={order}", "duplicates=true"])
     assert PEERS[peer](machine, expected_of(explore(machine)), tmp_path) is None
+
+
+@pytest.mark.slow
+def test_names_that_mean_something_to_the_verifier(tmp_path: Path) -> None:
+    m = Machine("names")
+    words = "depth errors done Index uchar NULL EOF now ASYNC WS ulong rand exit select end"
+    scalars = [m.scalar(name, bool, init=False) for name in words.split()]
+
+    @m.action
+    def start() -> None:
+        require(~scalars[0])
+        for each in scalars:
+            each.next = True
+
+    @m.terminal
+    def ends() -> Expr:
+        return scalars[-1].now
+
+    assert by_spin(m, expected(m), tmp_path) is None
 
 
 # ---- faults

@@ -29,8 +29,11 @@ _WORDS = """
     timeout trace true type typedef unless unsigned xr xs
     auto case char const continue default double enum extern float inline long register restrict return signed sizeof
     static struct switch union void volatile while linux unix now NULL TRUE FALSE stdin stdout stderr main
+    Air0 G_int G_long IfNotBlocked PanSource Pclaim Pmachine SpinVersion StackSize UnBlock maxseq0 minseq0
+    rand uchar uint ulong ushort wasnew errno machine
 """
 _RESERVED = frozenset(_WORDS.split())
+"""Words of Promela and of C, and what Spin's verifier defines; that in capitals no variable is called."""
 _MOST_STARTS = 5_000
 _WIDTH = 100
 _NOT_SAID = {
@@ -68,7 +71,9 @@ class _Model:
         for variable in machine.variables:
             if isinstance(variable.domain, range) and not -MOST <= variable.domain.start < variable.domain.stop <= MOST:
                 raise SpecError(f"{variable.name}: Spin has integers of 32 bits, the range leaves them", variable.at)
-        self.names = {id(v): self.fresh(v.name) for v in machine.variables}
+        self.names = {
+            id(v): self.fresh(v.name if v.name != v.name.upper() else f"{v.name}_") for v in machine.variables
+        }
         self.members = {cls: [self._member(cls.__name__, m.name) for m in cls] for cls in enums_of(machine)}
         elements = {sort: [self.fresh(n) for n in d.names] for sort, d in machine.sorts.items()}
         self.elements = elements
