@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from gangproof.output import WIDTH, print_json
+
+if TYPE_CHECKING:
+    from model.language import Machine
+    from model.replay import Replayed
 
 
 @click.command("replay")
@@ -55,6 +61,26 @@ def command(spec: str, parameters: tuple[str, ...], file: Path, as_json: bool) -
     else:
         told = "A RUN" if found.problem is None else "NO RUN"
         click.echo(f"{told} of {machine.name}: {in_steps(found.steps) if found.problem is None else found.problem}")
+        if (why := _why(machine, found)) is not None:
+            click.echo(f"\n{why}")
         if found.trace is not None:
             click.echo(("" if found.problem is None else "\nas far as it is one:\n\n") + found.trace.table(WIDTH))
     return 0 if found.problem is None else 1
+
+
+def _why(machine: Machine, found: Replayed) -> str | None:
+    """Which conjunct of its guard forbids the action that is not enabled; None where that is not what is wrong."""
+    from gangproof.explain_text import explanation_text
+    from model.errors import QueryError
+    from model.explain.guards import explain_call
+    from model.semantics import Semantics
+
+    told = re.fullmatch(r"step \d+: (.*) is not enabled", found.problem or "")
+    if told is None or found.trace is None:
+        return None
+    states, _ = Semantics(machine).run_of(found.trace)
+    try:
+        enabling = explain_call(machine, told[1], states[-1])
+    except QueryError:  # no such action, or not with these arguments
+        return None
+    return explanation_text(machine, None, None, enabling, f"after step {len(found.trace)}")

@@ -155,6 +155,14 @@ def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
     answer = json.loads(capsys.readouterr().out)
     jsonschema.validate(answer, json.loads((files("gangproof") / "schemas" / "replay.json").read_text()))
     assert (answer["verdict"], answer["first_wrong_step"]) == ("no run", len(answer["trace"]))
+    edited = itf(machine, trace)
+    edited["states"][1]["#meta"] |= {"action": "timeout", "arguments": {"a": "app1"}}
+    file.write_text(json.dumps(edited))
+    assert run(["replay", "gang", "--trace", str(file)]) == 1
+    out = capsys.readouterr().out
+    said = "NO RUN of gang: step 1: timeout(app1) is not enabled"
+    assert out.startswith(f"{said}\n\ntimeout(app1) is NOT enabled after step 0")
+    assert "FAILS  state[app1] == PENDING" in out
     assert run(["replay", "coscheduling", "--trace", str(file)]) == 2
     assert "no trace of coscheduling" in capsys.readouterr().err
     file.write_text("{")
