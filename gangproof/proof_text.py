@@ -40,7 +40,9 @@ def _headline(proof: Proof) -> str:
     looked = f"runs of up to {in_steps(proof.length)} looked at" if proof.length >= 0 else "no runs looked at"
     match proof.outcome:
         case Outcome.HOLDS:
-            what = "every property in runs of any length"
+            count = len(proof.claimed)
+            what = f"{count} {'property' if count == 1 else 'properties'} of states and steps, in runs of any length"
+            what += f"; {len(proof.left_out)} left out" if proof.left_out else ""
         case Outcome.VIOLATED:
             first = proof.first_violation
             assert first is not None

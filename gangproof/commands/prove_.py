@@ -50,7 +50,8 @@ def command(
 
     What is proved are properties of kind always and step, and the built-in ones: by induction over up to K steps, with
     lemmas where it fails alone. What is not proved is searched for a violation in short runs; the trace is then a
-    shortest one. Properties about runs, and goals, are left out: `gangproof check` decides those.
+    shortest one. Properties about runs, and goals, are left out: `gangproof check` decides those. It also
+    says whether a property says anything at all: one whose premise never holds is proved here, and vacuous there.
 
     Exit status: 0 holds, 1 violated, 2 bad input, 3 unknown.
     """

@@ -355,7 +355,7 @@ def test_prove_for_every_depth(capsys: pytest.CaptureFixture[str], toy: str) -> 
     assert (suffice["verdict"], suffice["k"]) == ("holds", 1)
     assert parsed["left_out"] == []
     assert run(["prove", toy]) == 0
-    assert "HOLDS: every property in runs of any length." in capsys.readouterr().out
+    assert "HOLDS: 4 properties of states and steps, in runs of any length." in capsys.readouterr().out
 
 
 def test_prove_finds_a_violation_and_its_shortest_trace(capsys: pytest.CaptureFixture[str], toy: str) -> None:

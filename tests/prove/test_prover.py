@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from model.explore import explore as explore_fast
 from model.explore.lowering.lower import lower
-from model.language import Machine, SpecError
+from model.language import Expr, Machine, SpecError, require
 from model.proof import Method
 from model.prove import prove
 from model.prove.bounded import bounded
@@ -117,7 +117,6 @@ def test_every_lemma_holds_in_every_state() -> None:
 
 def test_a_violation_beyond_short_runs_is_found_in_the_samples() -> None:
     """12 steps to all finished; a claim that it never happens is violated there."""
-    from model.language import Expr
     from model.language.quantifiers import all_
     from specs.gang.machine import App, AppState
 
@@ -161,3 +160,29 @@ def test_a_shipped_spec_is_proved(spec: str) -> None:
     for claimed in proof.claimed:
         assert claimed.verdict.outcome is known[claimed.verdict.name].outcome, claimed.verdict.name
         assert claimed.atoms <= 400
+
+
+def test_nothing_rests_on_a_claim_that_was_given_up() -> None:
+    """From one state nothing is learned. The false claim is beyond the runs that are looked at, and helps the other."""
+    machine = Machine("far")
+    x = machine.scalar("x", range(20), init=0)
+
+    @machine.action
+    def up() -> None:
+        require(x < 19)
+        x.next = x + 1
+
+    @machine.terminal
+    def top() -> Expr:
+        return x == 19
+
+    @machine.always
+    def not_ten() -> Expr:
+        return x != 10
+
+    @machine.always
+    def not_eleven() -> Expr:
+        return x != 11
+
+    proof = prove(machine, samples=1, length=3, most_k=1)
+    assert [proof[name].verdict.outcome for name in ("not_ten", "not_eleven")] == [Outcome.UNKNOWN] * 2

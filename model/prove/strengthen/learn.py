@@ -38,6 +38,10 @@ class Learned:
     needs: Mapping[Name, tuple[Name, ...]]
     blocked: Mapping[str, tuple[int, ...]]
 
+    def __post_init__(self) -> None:
+        unproved = {each for on in self.needs.values() for each in on} - self.needs.keys()
+        assert not unproved, f"a proof rests on {unproved}, which nothing proves"
+
     def lemmas_of(self, claim: str) -> tuple[Lemma, ...]:
         """All that the proof of ``claim`` rests on, lemmas of lemmas and of claims that help included."""
         return tuple(self.lemmas[each] for each in sorted(n for n in self.rests_on(claim) if isinstance(n, int)))
@@ -116,7 +120,7 @@ class Learner:
                 blocked[name] = state
             else:
                 self._lemmas.pop(name)
-                self._literals.pop(name, None)
+            self._literals.pop(name, None)
             open_ = [n for n in open_ if n != name]
             again = [n for n, on in needs.items() if name in on]
             open_ += again
