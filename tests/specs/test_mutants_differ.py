@@ -58,7 +58,13 @@ def alike(some: Mapping[str, Told]) -> list[list[str]]:
     return [names for names in found.values() if len(names) > 1]
 
 
-@pytest.mark.parametrize("spec", SHIPPED)
+MANY = ("yunikorn", "ray")
+"""Specs with so many mutants, of so large machines, that building all takes long."""
+
+
+@pytest.mark.parametrize(
+    "spec", [pytest.param(spec, marks=pytest.mark.slow) if spec in MANY else spec for spec in SHIPPED]
+)
 def test_no_two_mutants_are_the_same_machine_and_none_is_the_spec_itself(spec: str) -> None:
     made = {m.name: told(m.make()) for m in mutants(spec)}
     assert alike(made) == []
