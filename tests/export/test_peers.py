@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agreement import Expected, disagreement_of_spin, disagreement_of_tlc, expected, expected_of
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.strategies import SearchStrategy
+from peers_agreement import Expected, disagreement_of_spin, disagreement_of_tlc, expected, expected_of
 from test_tla import machine_of_all
 
 from model import semantics

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from agreement import expected
 from hypothesis import HealthCheck, given, settings
+from peers_agreement import expected
 from promela_reader import explored
 
 from gangproof.cli import run
