@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter, defaultdict
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -186,6 +187,14 @@ def test_the_museum_has_its_reports() -> None:
     assert all(m.lines <= 10 for m in mutants("yunikorn"))
     listed = set(re.findall(r"^\| (YUNIKORN-\d+) \|", README, re.MULTILINE))
     assert reports <= listed
+
+
+def test_a_gang_is_rejected_for_what_a_level_does_not_list_and_for_nothing_else() -> None:
+    """YUNIKORN-2789 changes how the least maximum is taken, which is the same where every level lists one."""
+    (fault,) = [m for m in mutants("yunikorn") if m.report == "YUNIKORN-2789"]
+    listed = {**fault.parameters, "leaf_quota": 4}
+    assert found(explore(replace(fault, parameters=listed).make())) == told(ROWS["(default)"])
+    assert explore(fault.make())["oversized_gangs_are_rejected"].outcome is Outcome.VIOLATED
 
 
 GATHERED = (Path(__file__).parent / "data" / "yunikorn_reports.txt").read_text(encoding="utf-8").split()

@@ -101,8 +101,13 @@ class Scope:
 
     @property
     def oversized(self) -> bool:
-        """Whether a placeholderAsk is larger than a quota on its path, so that every application is rejected."""
-        return self.size * self.placeholder > (self.leaf_quota or self.quota)
+        """Whether the placeholderAsk is larger than the least maximum, so that every application is rejected."""
+        return self.size * self.placeholder > self.least_maximum
+
+    @property
+    def least_maximum(self) -> int:
+        """The least maximum on the path of an application, of the levels that list one."""
+        return min(level for level in (self.leaf_quota, self.quota) if level)
 
     @property
     def can_time_out(self) -> bool:
