@@ -130,6 +130,11 @@ class Scope:
         return self.apps * (self.size * self.placeholder + self.all_reals * self.real)
 
     @property
+    def loses_placeholders(self) -> bool:
+        """Whether the shim may tell of an allocated placeholder that is gone, and was not to be."""
+        return bool(self.deletions or self.bind_failures or self.preemptions)
+
+    @property
     def adversary(self) -> bool:
         """Whether anything but the scheduler takes pods or nodes away."""
         return bool(self.deletions or self.bind_failures or self.preemptions or self.node_removals or self.restarts)
