@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import textwrap
 from pathlib import Path
 
 import specs
@@ -13,6 +14,9 @@ from gangproof.cli import run
 FOLDER = Path(str(specs.__file__)).parent
 SPECS = ("ray", "kubernetes")
 BLOCK = re.compile(r"`gangproof check ([^`]+ --property \w+)` prints:\n\n```\n(.*?)```\n", re.DOTALL)
+
+SHOWN = re.compile(r"^(Shown by `gangproof check ([^`]+)`.*?\n## Trace\n\n)(?: {4}.*\n)+", re.DOTALL | re.MULTILINE)
+"""The other form: the call comes first, its table of steps last and indented."""
 
 
 def findings() -> list[Path]:
@@ -32,9 +36,10 @@ def printed(call: str) -> str:
 
 def rewritten(text: str) -> str:
     """A finding with every trace as it is printed now."""
-    return BLOCK.sub(lambda m: f"`gangproof check {m[1]}` prints:\n\n```\n{printed(m[1])}```\n", text)
+    text = BLOCK.sub(lambda m: f"`gangproof check {m[1]}` prints:\n\n```\n{printed(m[1])}```\n", text)
+    return SHOWN.sub(lambda m: m[1] + textwrap.indent(printed(m[2]), "    "), text)
 
 
 if __name__ == "__main__":
-    for page in findings():
+    for page in [*findings(), *sorted((FOLDER / "yunikorn").rglob("findings/*.md"))]:
         page.write_text(rewritten(page.read_text(encoding="utf-8")), encoding="utf-8")

@@ -9,12 +9,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from finding_traces import BLOCK, findings, rewritten
+from finding_traces import BLOCK, FOLDER, findings, rewritten
 
 # A tracer would take more time here than the tests do; what they run is run by others too.
 pytestmark = pytest.mark.no_cover
 
 FINDINGS = {f"{path.parent.parent.name}-{path.stem}": path for path in findings()}
+EVERY = sorted(FOLDER.rglob("findings/*.md"))
+PRINTED = re.compile(r"^```\n.*?^```$|^ {4}.*?$", re.DOTALL | re.MULTILINE)
 SCRIPTS = {
     path.stem: path for finding in FINDINGS.values() for path in finding.parent.glob(f"{finding.stem}_confirm.py")
 }
@@ -32,6 +34,13 @@ def test_a_finding_names_upstream_lines_and_their_version(name: str) -> None:
     rests_on = FINDINGS[name].read_text(encoding="utf-8").split("## What it rests on")[1].split("\n## ")[0]
     assert re.search(r"`\w+[\w/]*\.(py|go):\d+", rests_on)
     assert re.search(r"commit `[0-9a-f]{7,40}`|v\d+\.\d+\.\d+", rests_on)
+
+
+@pytest.mark.parametrize("path", EVERY, ids=lambda path: str(path.relative_to(FOLDER).with_suffix("")))
+def test_every_finding_names_a_file_and_its_lines(path: Path) -> None:
+    """Of every spec, in words: what a trace or a program prints is not looked at."""
+    words = PRINTED.sub("", path.read_text(encoding="utf-8"))
+    assert re.search(r"\w\.(go|py)(:\d+|[`,:(\s-]{1,8}lines? \d+)", words)
 
 
 @pytest.mark.parametrize("name", [n for n, path in FINDINGS.items() if path.parent.parent.name == "ray"])

@@ -160,14 +160,12 @@ def removed(s: State, a: App, p: Member, n: Node) -> None:
     scope = s.scope
     require(handled(s, a, p, Reason.TIMEOUT, Reason.PREEMPTED, Reason.STOPPED), s.placed[a, p, n])
     new = after_last_placeholder(s, a, ends_with_last_placeholder(s, a))
-    if scope.adversary:
-        # for all but a time-out the ask is removed, too, which may complete the application in turn
-        asked = (s.confirm[a, p] != Reason.TIMEOUT) & (s.allocated(a) == 1) & idle_for_good(s, a)
-        new = ite(asked & among(s.core[a], Core.ACCEPTED, Core.RUNNING, Core.RESUMING), Core.COMPLETING, new)
     failed = (s.core[a] == Core.FAILING) & (s.allocated(a) == 1)
     move(s, a, new, Core.COMPLETED, Core.FAILED)
     if scope.adversary:
         unpark(s, a, p, failed)
+    if scope.loses_placeholders:
+        s.due_ask[a] = s.confirm[a, p] != Reason.TIMEOUT
     forget(s, a, p)
     s.confirm[a, p] = Reason.NONE
     s.placed[a, p, n] = False
@@ -283,7 +281,7 @@ def declare_confirmations(m: Machine, s: State) -> None:
 
     @m.action
     def queue_step(a: App) -> None:
-        """The last step of a removal: so does the queue, which was looked up before the application could leave it
+        """The third step of a removal: so does the queue, which was looked up before the application could leave it
         (YUNIKORN-1993)."""
         require(s.due_queue[a] > 0, s.no_node_due())
         for q in Queue:
@@ -291,6 +289,17 @@ def declare_confirmations(m: Machine, s: State) -> None:
                 s.leaf_used[q] -= s.due_queue[a]
         s.parent_used.next -= s.due_queue[a]
         s.due_queue[a] = 0
+
+    if scope.loses_placeholders:
+
+        @m.action
+        def ask_step(a: App) -> None:
+            """After a removal that is no timeout the placeholder's ask goes, too: with nothing left an application that
+            is Accepted completes, and one that is Completing stays so (YUNIKORN-724)."""
+            require(s.due_ask[a], s.due_queue[a] == 0, s.no_node_due())
+            done = idle_for_good(s, a) & (s.allocated(a) == 0) & (s.core[a] != Core.COMPLETING)
+            move(s, a, ite(done, by_complete(s.core[a]), s.core[a]))
+            s.due_ask[a] = False
 
 
 def declare_pods(m: Machine, s: State) -> None:

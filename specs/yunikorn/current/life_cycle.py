@@ -53,11 +53,11 @@ def declare_life_cycles(m: Machine, s: State) -> None:
     """One property for each state of the core in which an application lives, one for the shim, one for tasks."""
     scope = s.scope
 
-    def leaves(source: Core, *more: Core) -> Expr:
+    def leaves(source: Core) -> Expr:
         return all_(
             implies(
                 (s.core[a] == source) & (after(s.core[a]) != source),
-                among(after(s.core[a]), *CORE[source], *more) | restarts(s),
+                among(after(s.core[a]), *CORE[source]) | restarts(s),
             )
             for a in App
         )
@@ -116,9 +116,8 @@ def _declare_core(m: Machine, s: State, leaves: Callable[..., Expr]) -> None:
 
         @m.step
         def resuming_is_left_as_published() -> Expr:
-            """From Resuming to Accepted; and at once to Completing, where the last placeholder was not timed out and
-            its ask is removed with it (YUNIKORN-582)."""
-            return leaves(Core.RESUMING, Core.COMPLETING)
+            """From Resuming to Accepted (YUNIKORN-582)."""
+            return leaves(Core.RESUMING)
 
     if scope.can_time_out and scope.style is Style.HARD:
 

@@ -101,8 +101,13 @@ class Scope:
 
     @property
     def oversized(self) -> bool:
-        """Whether a placeholderAsk is larger than a quota on its path, so that every application is rejected."""
-        return self.size * self.placeholder > (self.leaf_quota or self.quota)
+        """Whether the placeholderAsk is larger than the least maximum, so that every application is rejected."""
+        return self.size * self.placeholder > self.least_maximum
+
+    @property
+    def least_maximum(self) -> int:
+        """The least maximum on the path of an application, of the levels that list one."""
+        return min(level for level in (self.leaf_quota, self.quota) if level)
 
     @property
     def can_time_out(self) -> bool:
@@ -123,6 +128,11 @@ class Scope:
     def most_units(self) -> int:
         """A bound of what all applications together can hold, with real pods parked on other nodes."""
         return self.apps * (self.size * self.placeholder + self.all_reals * self.real)
+
+    @property
+    def loses_placeholders(self) -> bool:
+        """Whether the shim may tell of an allocated placeholder that is gone, and was not to be."""
+        return bool(self.deletions or self.bind_failures or self.preemptions)
 
     @property
     def adversary(self) -> bool:

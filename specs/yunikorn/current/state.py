@@ -114,9 +114,9 @@ class State:
     core wants it back. ``linked`` is the node of the real pod parked behind it. ``asked`` (for a placeholder), ``told``
     (an allocation), ``release`` and ``confirm`` are messages on their way. Real pods are counted: ``unsubmitted`` in
     the shim, ``real_asks`` in the core, ``reals`` allocated, ``ended``. ``due_node`` and ``due_queue`` are what a
-    removal has taken from the application, and not yet from the node and from the queue. The ``..._used`` are what
-    nodes, queues and users count as used; ``limited``: the limit of the user is known; ``wanted``: what the autoscaler
-    was told last.
+    removal has taken from the application, and not yet from the node and from the queue; ``due_ask``: the ask of what
+    was removed has still to go. The ``..._used`` are what nodes, queues and users count as used; ``limited``: the limit
+    of the user is known; ``wanted``: what the autoscaler was told last.
     """
 
     def __init__(self, m: Machine, scope: Scope) -> None:
@@ -156,6 +156,7 @@ class State:
         # no step but one in which half of a removal is done
         self.due_node = m.variable("due_node", Node, range(s.placeholder + s.real + 1), init=0)
         self.due_queue = m.variable("due_queue", App, range(s.placeholder + s.real + 1), init=0)
+        self.due_ask = m.variable("due_ask", App, bool, init=False)
         self.leaving = m.variable("leaving", Node, bool, init=False)
         self.lost = m.variable("lost", Node, bool, init=False)
         self.crashed = m.scalar("crashed", bool, init=False)
@@ -275,7 +276,7 @@ class State:
         """Whether the core is in the middle of a removal: the goroutine that handles messages is busy with it."""
         return (
             any_(self.due_node[n] > 0 for n in Node)
-            | any_(self.due_queue[a] > 0 for a in App)
+            | any_((self.due_queue[a] > 0) | self.due_ask[a] for a in App)
             | any_(self.leaving[n] for n in Node)
         )
 

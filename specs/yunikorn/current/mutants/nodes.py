@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from model.language import Expr, Machine, Op, Operand, all_, ite, require, sum_
+from model.language.expressions import lift
 from model.language.mutation import disabled, rewritten, with_guard, with_update, without_guard, without_update
 from specs.yunikorn.current.mutants.edits import counts_only_if, report
 from specs.yunikorn.current.parameters import Recovery, Style
@@ -35,13 +36,24 @@ def _nothing_allocated(guard: Expr) -> Operand:
     return guard.args[0].args[0] == 0
 
 
-def _reject(m: Machine) -> Any:
+def _nothing_where_nothing_is_listed(guard: Expr) -> Operand:
+    """From "with it the parent has no more than its maximum" to "it fits the least head room on the path", of which the
+    leaf, that lists nothing, has 0."""
+    assert isinstance(guard, Op)
+    with_it, maximum = guard.args
+    assert isinstance(with_it, Op)
+    used, units = with_it.args
+    return units <= least(lift(0), maximum - used)
+
+
+def _least_of_all_levels(m: Machine) -> Any:
     s = m.attached(State)
 
     def accept_application(a: App) -> None:
         require(s.shim[a] == Shim.SUBMITTED)
-        s.core[a] = Core.REJECTED
-        s.shim[a] = Shim.REJECTED
+        fits = s.scope.size * s.scope.placeholder <= min(s.scope.leaf_quota, s.scope.quota)
+        s.core[a] = s.core[a] if fits else Core.REJECTED
+        s.shim[a] = Shim.ACCEPTED if fits else Shim.REJECTED
 
     return accept_application
 
@@ -213,8 +225,8 @@ NODES = (
         "nothing_of_a_type_not_listed",
         "a type that the maximum of a queue does not list is taken for one of which it may use nothing",
         "every_admitted_gang_is_decided",
-        disabled("allocate_placeholder"),
-        disabled("allocate_real"),
+        with_guard("allocate_placeholder", "(parent_used + 1) <= 4", _nothing_where_nothing_is_listed),
+        with_guard("allocate_real", "(parent_used + 1) <= 4", _nothing_where_nothing_is_listed),
         parameters={"leaf_quota": 0},
         consequences=("an_application_completes", "deadlock_free", "every_application_can_end", "every_real_pod_runs"),
     ),
@@ -223,7 +235,7 @@ NODES = (
         "rejected_for_a_type_not_listed",
         "the least maximum on a path is nothing of a type that one level does not list, so a gang is too large",
         "oversized_gangs_are_rejected",
-        rewritten("accept_application", _reject, "a gang that the quotas do not limit is rejected"),
+        rewritten("accept_application", _least_of_all_levels, "a leaf that lists no maximum counts as one of 0"),
         parameters={"leaf_quota": 0},
         consequences=("an_application_completes", "every_real_pod_runs"),
     ),
