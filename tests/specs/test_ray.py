@@ -154,5 +154,5 @@ def test_a_bad_parameter_is_told(assignments: list[str], message: str) -> None:
 
 
 def test_the_page_of_life_cycles_shows_every_state() -> None:
-    page = (Path(specs.ray.__file__).parent / "ray.life_cycle.md").read_text(encoding="utf-8")
+    page = (Path(specs.ray.__file__).parent / "ray.current.life_cycle.md").read_text(encoding="utf-8")
     assert {status for status in Status if f"status[instance1] = {status.name}" not in page} == set()

@@ -8,7 +8,7 @@ from typing import Any
 
 from model.language import Expr, Machine, Sort, all_, among, any_, count_, ite, record, sum_
 from specs.yunikorn.current.groups import Group, Grouped, Groups
-from specs.yunikorn.current.parameters import Scope
+from specs.yunikorn.current.parameters import Recovery, Scope
 
 
 class App(Sort):
@@ -138,7 +138,9 @@ class State:
         self.mark = m.variable("mark", (App, Member), Reason, init=Reason.NONE)
         self.linked = m.variable("linked", (App, Member, Node), bool, init=False)
         self.real_asks = Grouped(m, self.groups, "real_asks", App, pods, 0)
-        self.reals = m.variable("reals", (App, Node), all_pods, init=0)
+        # placeholders, too, where a restart takes them for real pods
+        taken = s.size if s.recovery is Recovery.LOST else 0
+        self.reals = m.variable("reals", (App, Node), range(s.all_reals + taken + 1), init=0)
         self.count = Grouped(m, self.groups, "count", App, counts, 0)
         self.replaced = Grouped(m, self.groups, "replaced", App, counts, 0)
         self.timed_out = Grouped(m, self.groups, "timed_out", App, counts, 0)
@@ -166,7 +168,7 @@ class State:
         self.shim = m.variable("shim", App, Shim, init=Shim.NEW)
         self.task = m.variable("task", (App, Member), Task, init=Task.NEW)
         self.unsubmitted = Grouped(m, self.groups, "unsubmitted", App, pods, s.reals)
-        self.ended = m.variable("ended", App, all_pods, init=0)
+        self.ended = m.variable("ended", App, range(s.all_reals + taken + 1), init=0)
         # messages
         self.asked = m.variable("asked", (App, Member), bool, init=False)
         self.told = m.variable("told", (App, Member), bool, init=False)
