@@ -129,7 +129,9 @@ class State:
         self.queue_of = m.constant("queue_of", App, [i % s.leaves for i in range(s.apps)])
         self.queue_number = m.constant("queue_number", Queue, list(range(s.leaves)))
         self.groups = Groups(m, Member, s.size, s.groups)
-        pods, all_pods, units = range(s.reals + 1), range(s.all_reals + 1), range(s.most_units + 1)
+        pods, units = range(s.reals + 1), range(s.most_units + 1)
+        # a restart that takes placeholders for real pods adds them
+        all_pods = range(s.all_reals + (s.size if s.recovery is Recovery.LOST else 0) + 1)
         counts = range(2 * s.size + s.reals + 1)
         # the core
         self.core = m.variable("core", App, Core, init=Core.NEW)
@@ -138,9 +140,7 @@ class State:
         self.mark = m.variable("mark", (App, Member), Reason, init=Reason.NONE)
         self.linked = m.variable("linked", (App, Member, Node), bool, init=False)
         self.real_asks = Grouped(m, self.groups, "real_asks", App, pods, 0)
-        # placeholders, too, where a restart takes them for real pods
-        taken = s.size if s.recovery is Recovery.LOST else 0
-        self.reals = m.variable("reals", (App, Node), range(s.all_reals + taken + 1), init=0)
+        self.reals = m.variable("reals", (App, Node), all_pods, init=0)
         self.count = Grouped(m, self.groups, "count", App, counts, 0)
         self.replaced = Grouped(m, self.groups, "replaced", App, counts, 0)
         self.timed_out = Grouped(m, self.groups, "timed_out", App, counts, 0)
@@ -168,7 +168,7 @@ class State:
         self.shim = m.variable("shim", App, Shim, init=Shim.NEW)
         self.task = m.variable("task", (App, Member), Task, init=Task.NEW)
         self.unsubmitted = Grouped(m, self.groups, "unsubmitted", App, pods, s.reals)
-        self.ended = m.variable("ended", App, range(s.all_reals + taken + 1), init=0)
+        self.ended = m.variable("ended", App, all_pods, init=0)
         # messages
         self.asked = m.variable("asked", (App, Member), bool, init=False)
         self.told = m.variable("told", (App, Member), bool, init=False)
