@@ -150,10 +150,15 @@ def _decide(m: Machine, s: State, scope: Scope) -> None:
 
     @m.action
     def decide_success(g: PodGroup) -> None:
-        """minCount is met: all proposed pods are assumed at once and go on to binding; pods that are left return to
-        the queue (K5, K21)."""
+        """minCount is met: all proposed pods are assumed at once and go on to binding, today by way of Permit; pods
+        that are left return to the queue (K5, K21)."""
         require(s.cycles(g), s.todo == 0, s.is_feasible(g), s.proposals(g) > 0, ~s.simulates())
         s.queue[g] = ite(s.seen[g] > s.scheduled[g] + s.proposals(g), leftovers, Queue.OUTSIDE)
+        if s.waiting is not None:
+            # Permit counts what is there now, not what the snapshot had; whoever reaches minCount lets all go on.
+            misses = s.scheduled[g] + s.proposals(g) < scope.min_count
+            for n in Node:
+                s.waiting[g, n] = ite(misses, s.waiting[g, n] + s.proposed[g, n], 0)
         s.scheduled[g] += s.proposals(g)
         for n in Node:
             s.assumed[g, n] += s.proposed[g, n]
@@ -252,11 +257,21 @@ def _may_lose_pods(s: State, g: PodGroup, scope: Scope) -> Expr | bool:
     return scope.late or ~s.cycles(g)
 
 
+def _forget(s: State, g: PodGroup, n: Node, scope: Scope) -> None:
+    s.assumed[g, n] -= 1
+    s.scheduled[g] -= 1
+    if scope.cycle is Cycle.POD_GROUP:
+        rests = (s.queue[g] == Queue.OUTSIDE) | (s.queue[g] == Queue.UNSCHEDULABLE)
+        s.wake_others(g)
+        with when(rests):
+            s.queue[g] = Queue.BACKOFF
+
+
 def _bind(m: Machine, s: State, scope: Scope) -> None:
     @m.action
     def bind(g: PodGroup, n: Node) -> None:
         """One assumed pod of g is bound, on its own (K5)."""
-        require(s.assumed[g, n] > 0)
+        require(s.permitted(g, n) > 0)
         s.assumed[g, n] -= 1
         s.bound[g, n] += 1
 
@@ -265,15 +280,21 @@ def _bind(m: Machine, s: State, scope: Scope) -> None:
         @m.action
         def bind_fails(g: PodGroup, n: Node) -> None:
             """PreBind or Bind fails: that one pod is forgotten, and its group is queued again (K5)."""
-            require(s.assumed[g, n] > 0, s.failures < scope.failures, _may_lose_pods(s, g, scope))
+            require(s.permitted(g, n) > 0, s.failures < scope.failures, _may_lose_pods(s, g, scope))
             s.failures.next = s.failures + 1
-            s.assumed[g, n] -= 1
-            s.scheduled[g] -= 1
-            if scope.cycle is Cycle.POD_GROUP:
-                rests = (s.queue[g] == Queue.OUTSIDE) | (s.queue[g] == Queue.UNSCHEDULABLE)
-                s.wake_others(g)
-                with when(rests):
-                    s.queue[g] = Queue.BACKOFF
+            _forget(s, g, n, scope)
+
+    waiting = s.waiting
+    if waiting is not None:
+
+        @m.action
+        def permit_times_out(g: PodGroup, n: Node) -> None:
+            """A pod that Permit held back, for fewer than minCount were left, has waited too long: it is forgotten, and
+            its group is queued again (K5)."""
+            # Minutes: it does not fall into the milliseconds of a cycle, least of all again and again
+            require(waiting[g, n] > 0, ~s.cycles(g))
+            waiting[g, n] -= 1
+            _forget(s, g, n, scope)
 
     @m.action
     def finish(g: PodGroup) -> None:

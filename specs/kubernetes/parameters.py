@@ -55,6 +55,14 @@ class Scope:
         return self.ranked and self.groups > 1 and self.cycle is Cycle.POD_GROUP
 
     @property
+    def permit(self) -> bool:
+        """Whether Permit, which counts again, may find fewer pods than minCount: some go during the cycle, by a second
+        failure or by an eviction, and room that is promised to nobody is left for another."""
+        evicted = self.preempts and self.room > self.min_count and (self.failures > 0 or self.pods > self.min_count)
+        lost = self.late and (self.failures > 1 or evicted)
+        return self.edition is Edition.CURRENT and self.cycle is Cycle.POD_GROUP and self.min_count > 1 and lost
+
+    @property
     def gate(self) -> int:
         """Pods that must have been seen before PreEnqueue lets a group into the queue."""
         return self.min_count if self.edition is Edition.CURRENT else 1

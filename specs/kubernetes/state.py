@@ -60,7 +60,8 @@ class State:
     and victims may be ``leaving``; ``event_seen`` notes that something happened meanwhile that may help it. In the
     simulation of PodGroupPostFilter the pods of the ``candidate`` are taken out of the snapshot. A ``disrupted`` group
     was evicted and its pods still have to leave; the group that did it has ``nominated`` nodes. ``judged`` matters in
-    the seed only: PlacementFeasible was asked once.
+    the seed only: PlacementFeasible was asked once. Of the assumed pods those that are ``waiting`` are held at Permit;
+    there are such only with ``late``, in the current edition.
     """
 
     def __init__(self, m: Machine, scope: Scope) -> None:
@@ -79,6 +80,7 @@ class State:
         self.done = m.variable("done", PodGroup, bool, init=False)
         self.scheduled = m.variable("scheduled", PodGroup, count, init=0)
         self.assumed = m.variable("assumed", (PodGroup, Node), count, init=0)
+        self.waiting = m.variable("waiting", (PodGroup, Node), count, init=0) if scope.permit else None
         self.bound = m.variable("bound", (PodGroup, Node), count, init=0)
         self.proposed = m.variable("proposed", (PodGroup, Node), count, init=0)
         self.nominated = m.variable("nominated", (PodGroup, Node), count, init=0)
@@ -103,6 +105,10 @@ class State:
     def binding(self, g: PodGroup) -> Expr:
         """Pods whose binding is under way."""
         return sum_(self.assumed[g, n] for n in Node)
+
+    def permitted(self, g: PodGroup, n: Node) -> Expr:
+        """Pods on a node whose binding is under way, and not held at Permit."""
+        return self.assumed[g, n] if self.waiting is None else self.assumed[g, n] - self.waiting[g, n]
 
     def placed(self, g: PodGroup) -> Expr:
         """Pods that have a node."""

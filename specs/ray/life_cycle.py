@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 from typing import Final
 
-from specs.ray.parameters import Edge, Edition
+from specs.ray.parameters import Edition
 
 
 class Status(enum.Enum):
@@ -116,17 +116,9 @@ BEFORE_STOPPED: Final = (*BEFORE_STOPPING, _S.RAY_STOPPING)
 """States that RAY_STOPPED cannot lead to."""
 
 
-_LACKED: Final = {
-    Edge.FAILED_TERMINATION_IS_GONE: (_S.TERMINATION_FAILED, _S.TERMINATED),
-    Edge.TIMED_OUT_ALLOCATION_IS_GONE: (_S.ALLOCATION_TIMEOUT, _S.TERMINATED),
-}
-
-
-def published(edition: Edition, lacks: Edge = Edge.NONE) -> dict[Status, tuple[Status, ...]]:
-    """The table of an edition: what may follow each state; without the edge that a release ``lacks``."""
-    out = {_LACKED[lacks]} if lacks is not Edge.NONE else set()
-    if edition is Edition.SEED:
-        out |= _NOT_IN_SEED
+def published(edition: Edition) -> dict[Status, tuple[Status, ...]]:
+    """The table of an edition: what may follow each state."""
+    out = _NOT_IN_SEED if edition is Edition.SEED else set()
     return {
         source: tuple(t for t in targets if (source, t) not in out)
         for source, targets in _CURRENT.items()

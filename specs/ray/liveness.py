@@ -21,8 +21,10 @@ class Assumed:
         """Loops are begun and end, and each does what it has to."""
         names = ("begin_loop", "next_phase")
         rows = ("allocated", "launch_failed", "terminated", "ray_running", "ray_stopped", "termination_failed", "adopt")
-        steps = ("queue_instance", "terminate", "launch", "cancel_queued", "terminate_unstarted", "drain_over_maximum")
-        every = (*rows, *steps, "ray_stopping", "ray_node_missing", "drain_rejected", "install_failed")
+        steps = ("queue_instance", "terminate", "launch")
+        # what a lowered maximum demands, whether the table has it or not: a loop does not end before it
+        over = ("cancel_queued", "terminate_unstarted", "drain_over_maximum", "drain_unstarted", "drain_again")
+        every = (*rows, *steps, *over, "ray_stopping", "ray_node_missing", "drain_rejected", "install_failed")
         return [
             *(weak(self.actions[n]) for n in names),
             *(weak(each(self.actions[n])) for n in every if n in self.actions),

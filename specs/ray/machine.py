@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from model.language import Expr, Machine, ite, require
 from specs.ray.liveness import declare_liveness
-from specs.ray.parameters import Edge, Edition, Scope, Timers
+from specs.ray.parameters import Edition, Scope, Timers
 from specs.ray.properties import declare_properties
 from specs.ray.state import Loop, State
 from specs.ray.step import (
@@ -46,7 +46,6 @@ def ray(
     request_resources: int = 0,
     repaired: bool = False,
     split: bool = False,
-    lacks: Edge = Edge.NONE,
     types: int = 1,
     max_nodes: int = 0,
 ) -> Machine:
@@ -58,9 +57,8 @@ def ray(
     (``timers``), instances ``vanish``, Ray nodes ``crash``, somebody ``drains`` them, Ray may ``late_start``,
     ``errors`` abort a loop, the user may ``reconfigure`` the maximum and call ``request_resources`` for up to so many
     nodes. ``split``: the world moves while a loop works on its snapshot. ``repaired``: what README.md's findings would
-    have. ``lacks``: an edge that the table of transitions does not have, as in some release. ``types``: worker
-    groups, each with its rows, ``min_workers`` and ``max_workers``; ``max_nodes`` of all of them together, 0 for no
-    such limit. ValueError for sizes that make no sense.
+    have. ``types``: worker groups, each with its rows, ``min_workers`` and ``max_workers``; ``max_nodes`` of all of
+    them together, 0 for no such limit. ValueError for sizes that make no sense.
     """
     scope = Scope(
         edition,
@@ -83,7 +81,6 @@ def ray(
         request_resources,
         repaired,
         split,
-        lacks,
         types,
         max_nodes,
     )

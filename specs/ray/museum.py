@@ -9,11 +9,11 @@ from collections.abc import Callable
 from typing import Final
 
 from model.language import Machine, among, count_, ite, require
-from model.language.mutation import disabled, rewritten, with_action, with_update, without_guard, without_update
+from model.language.mutation import Write, disabled, rewritten, with_action, with_update, without_guard, without_update
 from specs.mutant import Faults
 from specs.ray.life_cycle import Status
 from specs.ray.machine import Phases, ray
-from specs.ray.parameters import CALM, Edge, Timers
+from specs.ray.parameters import CALM, Timers
 from specs.ray.state import Instance, Loop, Node, Order, State
 
 _RECONFIGURED: Final = {**CALM, "reconfigure": True, "repaired": True, "retries": 0}
@@ -32,6 +32,23 @@ def _drains_installing(m: Machine) -> Callable[[Instance], None]:
         s.order[i] = ite(installing, Order.FORCED, Order.ASKED)
 
     return terminate_unstarted
+
+
+def _refuses(status: Status) -> Write:
+    """The assertion on the table fails: the row stays, and the rest of the loop is left out."""
+
+    def write(m: Machine) -> Callable[[Instance], None]:
+        s = m.attached(State)
+
+        def terminated(i: Instance) -> None:
+            require(s.loop == Loop.SYNC, s.has_cloud(i), ~s.seen_cloud[i])
+            s.loop.next = ite(s.status[i] == status, Loop.REST, Loop.SYNC)
+            s.status[i] = ite(s.status[i] == status, status, Status.TERMINATED)
+            s.order[i] = Order.NONE
+
+        return terminated
+
+    return write
 
 
 def _resends_nothing(m: Machine) -> Callable[[Instance], None]:
@@ -185,18 +202,20 @@ _EDGES = (
     _report(
         "ray#60566",
         "failed_termination_is_gone",
-        "the table has no edge for an instance that is gone after its termination failed and a loop was aborted",
-        "termination_failed_is_left_as_published",
+        "the table has no edge from TERMINATION_FAILED to TERMINATED, so each loop ends where sync finds the "
+        "instance gone",
+        "everything_can_end",
+        rewritten("terminated", _refuses(Status.TERMINATION_FAILED), "terminated ends the loop for such a row"),
         parameters={"crash": False, "errors": True, "retries": 0},
-        changed={"lacks": Edge.FAILED_TERMINATION_IS_GONE},
     ),
     _report(
         "ray#61382",
         "timed_out_allocation_is_gone",
-        "the table has no edge for an instance that is gone after its allocation timed out and a loop was aborted",
-        "allocation_timeout_is_left_as_published",
+        "the table has no edge from ALLOCATION_TIMEOUT to TERMINATED, so each loop ends where sync finds the "
+        "instance gone",
+        "everything_can_end",
+        rewritten("terminated", _refuses(Status.ALLOCATION_TIMEOUT), "terminated ends the loop for such a row"),
         parameters={"crash": False, "errors": True, "retries": 0, "timers": Timers.FREE},
-        changed={"lacks": Edge.TIMED_OUT_ALLOCATION_IS_GONE},
     ),
 )
 

@@ -36,16 +36,6 @@ class Timers(enum.Enum):
     """At any time: a boot or a launch may take longer than its timeout."""
 
 
-class Edge(enum.Enum):
-    """An edge of the table of transitions that some release between the two editions lacked."""
-
-    NONE = "none"
-    FAILED_TERMINATION_IS_GONE = "failed_termination_is_gone"
-    """TERMINATION_FAILED to TERMINATED (ray#60566)."""
-    TIMED_OUT_ALLOCATION_IS_GONE = "timed_out_allocation_is_gone"
-    """ALLOCATION_TIMEOUT to TERMINATED (ray#61382)."""
-
-
 @dataclass(frozen=True)
 class Scope:
     """Checked parameters; `specs.ray.machine.ray` says what each means."""
@@ -70,7 +60,6 @@ class Scope:
     request_resources: int
     repaired: bool
     split: bool
-    lacks: Edge
     types: int
     max_nodes: int
 

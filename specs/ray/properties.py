@@ -13,7 +13,7 @@ ACTIVE = (Status.REQUESTED, Status.RAY_INSTALLING, Status.RAY_STOP_REQUESTED, St
 
 def declare_properties(m: Machine, s: State) -> None:
     """All of these."""
-    for source, targets in published(s.scope.edition, s.scope.lacks).items():
+    for source, targets in published(s.scope.edition).items():
         if can_be(s.scope, source):
             _is_left_as_published(m, source, s, tuple(t for t in targets if can_be(s.scope, t)))
     _rows(m, s)

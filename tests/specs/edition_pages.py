@@ -54,7 +54,7 @@ SCOPES: Final[Mapping[str, tuple[Scope, ...]]] = MappingProxyType(
         ),
         "kubernetes": (
             Scope("Two gangs on two nodes", "pods=2 nodes=2 misfits=0"),
-            Scope("A group may lose pods while its cycle runs", "pods=2 nodes=2 misfits=0 late=true"),
+            Scope("A group may lose pods while its cycle runs", "pods=2 nodes=3 misfits=0 late=true"),
         ),
         "volcano": (
             Scope("The default parameters"),
@@ -165,7 +165,7 @@ def _changed(made_in: Sequence[Mapping[str, Machine]]) -> list[str]:
     for made in made_in:
         names = list(made)
         if len({tuple(v.name for v in m.variables) for m in made.values()}) > 1:
-            return []
+            continue
         found = {e: {a.name: a for a in m.actions} for e, m in made.items()}
         for name in found[names[0]]:
             own = [_parts(actions[name]) for actions in found.values() if name in actions]
@@ -176,6 +176,8 @@ def _changed(made_in: Sequence[Mapping[str, Machine]]) -> list[str]:
                 "; ".join(dict.fromkeys(_short(*p) for p in parts if p not in common)) or "nothing" for parts in own
             ]
             rows[name] = [f"`{name}`", ", ".join(_rules(found[names[0]][name].doc)), *cells]
+    if not rows:
+        return []
     head = ["action", "rules, reports", *names]
     title = "## Actions that all editions have, and that differ"
     return [

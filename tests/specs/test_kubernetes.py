@@ -62,7 +62,7 @@ def test_the_default_holds_and_is_not_empty(spec: str) -> None:
 
 
 # Together these have every action and every property.
-MACHINES = (kubernetes(), kubernetes(cycle=Cycle.POD_BY_POD, misfits=0), composite())
+MACHINES = (kubernetes(), kubernetes(cycle=Cycle.POD_BY_POD, misfits=0), kubernetes(misfits=0, late=True), composite())
 RULES = Rules("K", readme("kubernetes").split("## Rules")[1], MACHINES)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from model.language import Expr, Machine, Sort, all_, among, any_, count_, ite, record, sum_
 from specs.yunikorn.current.groups import Group, Grouped, Groups
-from specs.yunikorn.current.parameters import Scope
+from specs.yunikorn.current.parameters import Recovery, Scope
 
 
 class App(Sort):
@@ -129,7 +129,9 @@ class State:
         self.queue_of = m.constant("queue_of", App, [i % s.leaves for i in range(s.apps)])
         self.queue_number = m.constant("queue_number", Queue, list(range(s.leaves)))
         self.groups = Groups(m, Member, s.size, s.groups)
-        pods, all_pods, units = range(s.reals + 1), range(s.all_reals + 1), range(s.most_units + 1)
+        pods, units = range(s.reals + 1), range(s.most_units + 1)
+        # a restart that takes placeholders for real pods adds them
+        all_pods = range(s.all_reals + (s.size if s.recovery is Recovery.LOST else 0) + 1)
         counts = range(2 * s.size + s.reals + 1)
         # the core
         self.core = m.variable("core", App, Core, init=Core.NEW)

@@ -198,10 +198,9 @@ NODES = (
         parameters=RESTART,
         consequences=(
             "accepted_application_keeps_its_placeholders",
-            "every_application_can_end",
             "no_reservation_beside_real_pods",
             "running_application_has_its_gang",
-            "values_in_range",
+            "terminal_holds_nothing",
         ),
     ),
     report(
