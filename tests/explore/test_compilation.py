@@ -19,6 +19,9 @@ from model.explore.lowering.lower import lower
 from model.language import Expr, Machine, Scalar, SpecError, after, choose, implies, ite, require
 from model.semantics import Semantics
 
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
+
 
 def one_cell(domain: range) -> tuple[Machine, Scalar]:
     m = Machine("cell")

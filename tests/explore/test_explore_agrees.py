@@ -33,6 +33,9 @@ from model.language import (
 from model.verdict import Outcome
 from specs.gang import gang
 
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
+
 
 class App(Sort):
     """An application."""

@@ -22,6 +22,9 @@ from model.semantics import explore as slowly
 from model.verdict import Outcome
 from specs.gang import gang
 
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
+
 
 class Job(Sort):
     """A job."""

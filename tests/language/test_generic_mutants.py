@@ -14,6 +14,9 @@ from model.language.mutation import disabled, mutated
 from model.semantics import explore
 from specs.registry import SHIPPED, spec_function
 
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
+
 
 class Job(Sort):
     """A job."""
@@ -133,7 +136,9 @@ def test_what_they_touch_and_where_they_are() -> None:
     )
 
 
-@pytest.mark.parametrize("spec", SHIPPED)
+@pytest.mark.parametrize(
+    "spec", [pytest.param(spec, marks=pytest.mark.slow) if spec == "ray" else spec for spec in SHIPPED]
+)
 def test_each_mutant_of_a_shipped_spec_is_another_spec_or_none(spec: str) -> None:
     build = spec_function(spec)
     plain = _told(build())

@@ -20,7 +20,7 @@ from model.strategies import machines
 pytestmark = pytest.mark.no_cover
 
 RANDOM = settings(
-    max_examples=15,
+    max_examples=8,
     deadline=None,
     database=None,
     derandomize=True,

@@ -23,7 +23,7 @@ from specs.loading import load_spec
 pytestmark = pytest.mark.no_cover
 
 RANDOM = settings(
-    max_examples=15,
+    max_examples=8,
     deadline=None,
     database=None,
     derandomize=True,

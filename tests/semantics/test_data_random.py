@@ -17,6 +17,9 @@ from model.language import Machine, Order, Sort, choose, record, require
 from model.semantics import Fault, Instance, Semantics, State
 from model.trace import named_state
 
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
+
 
 class App(Sort):
     """An application."""

@@ -15,7 +15,9 @@ from specs.registry import SHIPPED, spec_function
 pytestmark = pytest.mark.no_cover
 
 
-@pytest.mark.parametrize("spec", SCOPES)
+@pytest.mark.parametrize(
+    "spec", [pytest.param(spec, marks=pytest.mark.slow) if spec == "yunikorn" else spec for spec in SCOPES]
+)
 def test_the_page_is_what_the_editions_answer(spec: str) -> None:
     """Written anew by ``python tests/specs/edition_pages.py``."""
     assert page(spec).read_text(encoding="utf-8") == written(spec)

@@ -16,7 +16,14 @@ pytestmark = pytest.mark.no_cover
 READMES = [(spec, file, names) for spec in SHIPPED for file, names in readmes(spec)]
 
 
-@pytest.mark.parametrize(("spec", "file", "names"), READMES)
+LARGE = ("yunikorn", "ray")
+"""Specs of which many machines are built; slow tests do that."""
+
+
+@pytest.mark.parametrize(
+    ("spec", "file", "names"),
+    [pytest.param(*each, marks=pytest.mark.slow) if each[0] in LARGE else each for each in READMES],
+)
 def test_the_tables_are_those_of_the_docstrings(spec: str, file: Path, names: tuple[str, ...]) -> None:
     """Written anew by ``python tests/specs/readme_tables.py``. Every property names a rule or a report."""
     actions, properties = documented(spec, file, names)

@@ -78,6 +78,7 @@ def test_everything_that_is_not_repaired_is_a_finding() -> None:
 # ---- task groups
 
 
+@pytest.mark.slow
 def test_the_golden_interpreter_agrees_on_task_groups() -> None:
     machine = load("yunikorn", "groups=2 timers=off repaired=true", CURRENT)
     slow, fast = assert_same_counts(machine)
