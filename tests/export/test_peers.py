@@ -29,7 +29,7 @@ from specs.loading import load_spec
 from specs.mutant import Mutant
 from specs.registry import SHIPPED, mutants
 
-pytestmark = [pytest.mark.peers, pytest.mark.no_cover]
+pytestmark = [pytest.mark.peers, pytest.mark.slow, pytest.mark.no_cover]
 
 # Every shipped spec, at a size of at most some thousand states.
 SIZES = (
