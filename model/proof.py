@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from model.trace import NamedState, in_steps
+from model.trace import NamedState
 from model.verdict import Outcome, PropertyVerdict, property_named, trace_json
 
 
@@ -125,9 +125,4 @@ class Proof:
         }
 
 
-def violated_after(steps: int) -> str:
-    """The ground of a verdict in words."""
-    return f"violated after {in_steps(steps)}"
-
-
-__all__ = ["Blocked", "Claimed", "Lemma", "Method", "Proof", "violated_after"]
+__all__ = ["Blocked", "Claimed", "Lemma", "Method", "Proof"]

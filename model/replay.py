@@ -119,8 +119,7 @@ class _Search:
             if self.semantics.is_enabled(instance, state):
                 new = self.semantics.fire(instance, state)
                 if not isinstance(new, Fault) and self._is(new, wanted):
-                    arguments = self.semantics.arguments(instance)
-                    return new, Step(instance.action.name, arguments, named_state(self.machine, new))
+                    return new, self.semantics.step(instance, new)
         return None
 
     def _is(self, state: State, told: Told) -> bool:

@@ -178,6 +178,15 @@ class Semantics:
             for s, v in zip(instance.action.symbols, instance.values, strict=True)
         )
 
+    def call(self, instance: Instance) -> str:
+        """``allocate(app1, node2)``."""
+        return f"{instance.action.name}({', '.join(value for _, value in self.arguments(instance))})"
+
+    def step(self, instance: Instance, state: State, fault: Fault | None = None) -> Step:
+        """The step of ``instance`` as traces tell it; ``state`` is the one after it, or before it if it is a fault."""
+        named, message = named_state(self.machine, state), None if fault is None else fault.message
+        return Step(instance.action.name, self.arguments(instance), named, message)
+
     def replay(self, trace: Trace) -> str | None:
         """None if ``trace`` is a run of this machine; else what differs, in one line."""
         starts = [s for s in self.initial_states() if named_state(self.machine, s) == trace.initial]
@@ -220,9 +229,9 @@ class Semantics:
             instance = self.instances[number]
             assert self.is_enabled(instance, state), f"{instance.action.name} is not enabled"
             result = self.fire(instance, state)
-            fault = result.message if isinstance(result, Fault) else None
+            fault = result if isinstance(result, Fault) else None
             state = state if isinstance(result, Fault) else result
-            steps.append(Step(instance.action.name, self.arguments(instance), named_state(self.machine, state), fault))
+            steps.append(self.step(instance, state, fault))
         return Trace(named_state(self.machine, start), tuple(steps))
 
     def run_of(self, trace: Trace) -> tuple[list[State], list[int]]:

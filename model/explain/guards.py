@@ -109,7 +109,7 @@ def explain_call(machine: Machine, call: str, state: State) -> Enabling:
             fault = after.message
         else:
             effect = {n: (before[n], v) for n, v in named_state(machine, after).items() if v != before[n]}
-    shown = f"{chosen.action.name}({', '.join(v for _, v in semantics.arguments(chosen))})"
+    shown = semantics.call(chosen)
     return Enabling(shown, before, conjuncts, effect, fault, (len(enabled), len(instances)) if left_open else None)
 
 

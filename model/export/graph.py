@@ -62,14 +62,13 @@ def state_graph(machine: Machine, max_states: int = MOST_STATES) -> nx.MultiDiGr
         )
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    calls = [(i.action.name, semantics.arguments(i)) for i in semantics.instances]
+    calls = [(i.action.name, semantics.arguments(i), semantics.call(i)) for i in semantics.instances]
     for batch in _all_steps(steps):
         listed = zip(
             place[batch.sources].tolist(), place[batch.targets].tolist(), batch.instances.tolist(), strict=True
         )
         for source, target, instance in listed:
-            action, arguments = calls[instance]
-            call = f"{action}({', '.join(value for _, value in arguments)})"
+            action, arguments, call = calls[instance]
             graph.add_edge(source, target, key=call, action=action, arguments=dict(arguments))
     # A state whose only steps are faulty is no end: something is enabled there.
     for number, out in list(graph.out_degree()):

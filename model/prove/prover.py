@@ -8,6 +8,7 @@ what is still open.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from model.explore import Exploration
 from model.explore.lowering.lower import Program, lower
 from model.language import Machine, SpecError
-from model.proof import Blocked, Claimed, Lemma, Method, Proof, violated_after
+from model.proof import Blocked, Claimed, Lemma, Method, Proof
 from model.prove.bounded import bounded
 from model.prove.claims import Claim, claims
 from model.prove.encoding import Encoding
@@ -27,7 +28,7 @@ from model.prove.strengthen.learn import Learned, Learner
 from model.prove.strengthen.vocabulary import vocabulary
 from model.prove.words import Words, atoms_of
 from model.semantics import Semantics
-from model.trace import Trace, named_state
+from model.trace import Trace, in_steps, named_state
 from model.verdict import Outcome, PropertyVerdict
 
 MOST_K = 5
@@ -138,24 +139,14 @@ class _Prover:
     def _found(self, name: str, trace: Trace, method: Method) -> None:
         claim = self._open[name]
         fault = trace.steps[-1].fault if trace.steps else None
-        how = violated_after(len(trace)) + (f": {fault}" if fault is not None else "")
-        outcome = Outcome.VIOLATED
-        if claim.is_goal:
-            outcome, how = Outcome.HOLDS, how.replace("violated", "reached")
+        what, outcome = ("reached", Outcome.HOLDS) if claim.is_goal else ("violated", Outcome.VIOLATED)
+        how = f"{what} after {in_steps(len(trace))}" + (f": {fault}" if fault is not None else "")
         self._answer(Claimed(PropertyVerdict(name, claim.kind, outcome, how, trace), method))
 
     def _answer(self, claimed: Claimed) -> None:
         name = claimed.verdict.name
         self._open.pop(name)
-        self._answers[name] = Claimed(
-            claimed.verdict,
-            claimed.method,
-            claimed.k,
-            claimed.lemmas,
-            claimed.helped_by,
-            claimed.blocked,
-            self._deadline.spent,
-        )
+        self._answers[name] = replace(claimed, seconds=self._deadline.spent)
 
     def _holding(self) -> list[Claim]:
         """Claims that are proved or may be: what can be assumed in an induction step."""
@@ -221,9 +212,7 @@ class _Prover:
         return Claimed(verdict, Method.LEMMAS, 1, lemmas, helped)
 
     def _named(self, step: BlockedStep) -> Blocked:
-        instance = self._semantics.instances[step.instance]
-        arguments = ", ".join(value for _, value in self._semantics.arguments(instance))
-        return Blocked(step.k, step.state, f"{instance.action.name}({arguments})")
+        return Blocked(step.k, step.state, self._semantics.call(self._semantics.instances[step.instance]))
 
     def _unknown(self, claim: Claim) -> Claimed:
         looked = f"no violation in runs of up to {self._length} steps"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 import z3
@@ -71,14 +70,4 @@ class Unrolling:
         return self.encoding.program.instances[self.encoding.place(model, self._chosen[number])].number
 
 
-def length_of(claim: Claim, number: int) -> int:
-    """Steps of the trace that ends with ``claim`` violated in state ``number`` or by the step from it."""
-    return number + claim.of_steps
-
-
-def mutual(claims: Sequence[Claim]) -> list[Claim]:
-    """Those that say something of states or steps, not goals."""
-    return [c for c in claims if not c.is_goal]
-
-
-__all__ = ["Unrolling", "length_of", "mutual"]
+__all__ = ["Unrolling"]

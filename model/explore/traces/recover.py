@@ -166,9 +166,7 @@ class Recovery:
         return self._layout.unpack([int(word) for word in self._search.shards[state.shard].states[state.number]])
 
     def _step(self, number: int, state: State, fault: Fault | None) -> Step:
-        instance, message = self._semantics.instances[number], None if fault is None else fault.message
-        arguments = self._semantics.arguments(instance)
-        return Step(instance.action.name, arguments, named_state(self._machine, state), message)
+        return self._semantics.step(self._semantics.instances[number], state, fault)
 
     def path(self, state: Found) -> list[tuple[Found, int | None]]:
         """States from an initial one to ``state``, each with the number of the instance that leads to it."""
