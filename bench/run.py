@@ -149,13 +149,13 @@ def compilation() -> list[dict[str, float]]:
     from growing import growing
 
     from model.explore.codegen.native import Native
-    from model.explore.lowering.lower import lower
+    from model.explore.packing import pack
 
     found: list[dict[str, float]] = []
     for actions in (10, 20, 40, 80):
         machine = growing(actions)
         started = time.process_time()
-        program = lower(machine)
+        program = pack(machine)
         native = Native(program)
         first = time.process_time() - started
         native.improve()

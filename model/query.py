@@ -21,11 +21,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from model.errors import QueryError
-from model.explore.lowering.grounding import Grounder
 from model.language import Const, Expr, Ite, Lookup, Machine, Quantified, Read, Sort, SpecError, Symbol, Table
 from model.language.expressions import arithmetic, boolean, compare, divide, integer, ite, lift, logic
 from model.language.types import BOOL, INT, EnumType, SortType, Type, domain_type
 from model.language.variables import Scalar, VariableBase
+from model.lowering.grounding import Grounder
 from model.query_holders import Holders, is_empty, listed, subscripted
 
 _MOST_CHARACTERS = 10_000

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from model.explore.codegen.native import Native
-from model.explore.lowering.lower import Event, EventKind, lower
+from model.explore.packing import pack
 from model.explore.search.budget import Budget
 from model.explore.search.limits import Limits, Progress, workers
 from model.explore.search.search import Search
 from model.explore.traces.recover import Recovery
 from model.language import Location, Machine, Property, PropertyKind
+from model.lowering.lower import Event, EventKind
 from model.query import Query
 from model.trace import Trace, in_steps
 from model.verdict import Outcome
@@ -49,7 +50,7 @@ def nearest(
     asked.properties = [
         Property(_GOAL, "", PropertyKind.SOMETIMES, condition.condition, (), Location("the question", 1))
     ]
-    program = lower(asked)
+    program = pack(asked)
     limits = Limits(max_memory, max_states, time_limit, until=EventKind.SOMETIMES)
     search = Search(program, Native(program), limits, progress, threads=workers(None))
     search.run()

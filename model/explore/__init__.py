@@ -2,8 +2,7 @@
 
 The way of a machine through here, folder by folder:
 
-- `lowering`: quantifiers are unrolled into ground expressions, actions into instances, claims into events; a layout
-  packs a state into words.
+- `packing`: a layout packs a state into words; `model.lowering` made the machine ground before.
 - `codegen`: guards are ordered, the successor function is written as LLVM text, and so are the table and the rounds of
   the search; `native` compiles both.
 - `search` runs them level by level within budgets, in shards that threads share; it can be kept and resumed.

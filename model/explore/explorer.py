@@ -15,7 +15,7 @@ from model.coverage import Unseen
 from model.explore.codegen.native import Native
 from model.explore.coverage.unseen import unseen
 from model.explore.liveness.liveness import Liveness
-from model.explore.lowering.lower import BUILT_IN_EVENTS, Event, EventKind, Program, lower
+from model.explore.packing import PackedProgram, pack
 from model.explore.possible import first_stuck
 from model.explore.search.budget import Budget, OutOfBudget
 from model.explore.search.checkpoint import read
@@ -26,6 +26,7 @@ from model.explore.search.spill import Spill
 from model.explore.traces.recover import Recovery
 from model.explore.traces.simplest import MOST_BEFORE_GOAL, MOST_STATES
 from model.language import Machine, Property, PropertyKind
+from model.lowering.lower import BUILT_IN_EVENTS, Event, EventKind
 from model.trace import in_steps
 from model.verdict import Coverage, Outcome, PropertyVerdict, Verdict
 
@@ -111,7 +112,7 @@ class Exploration:
                 raise ValueError(f"{name} is not negative, found {value}")
         together = workers(threads)
         started = time.perf_counter()
-        self.program: Program = lower(machine, symmetry=symmetry)
+        self.program: PackedProgram = pack(machine, symmetry=symmetry)
         native = Native(self.program)
         compiled = time.perf_counter()
         limits = Limits(max_memory, max_states, time_limit, stop_at_first)

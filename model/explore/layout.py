@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.language import Machine, SpecError, describe_domain
+from model.lowering.lower import MOST_IN_ALL
 
 MOST_WORDS = 32
-INSTANCE_BITS = 20
+INSTANCES = MOST_IN_ALL
+INSTANCE_BITS = (INSTANCES - 1).bit_length()
 """A step's record has so many bits for the number of the instance that led to it."""
-INSTANCES = 1 << INSTANCE_BITS
 _WORD = 64
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from model.errors import GraphTooLarge, QueryError
 from model.explore.codegen.native import Native
-from model.explore.lowering.lower import lower
+from model.explore.packing import pack
 from model.explore.search.limits import Limits, Progress, workers
 from model.explore.search.search import Search
 from model.explore.symmetry.classes import alike
@@ -78,7 +78,7 @@ def state_graph(machine: Machine, max_states: int = MOST_STATES) -> nx.MultiDiGr
 
 
 def _explored(machine: Machine, max_states: int, progress: Callable[[Progress], None] | None = None) -> Search:
-    program = lower(machine)
+    program = pack(machine)
     search = Search(program, Native(program), Limits(states=max_states), progress, threads=workers(None))
     search.run()
     if not search.complete:

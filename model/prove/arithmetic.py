@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import z3
 
-from model.explore.lowering.ground import Node
+from model.lowering.ground import Node
 
 LOGIC = "QF_BV"
 """What SMT-LIB calls it, without quantifiers."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.explore.lowering.ground import Node
-from model.explore.lowering.lower import Event, EventKind, Program
 from model.language import PropertyKind
+from model.lowering.ground import Node
+from model.lowering.lower import Event, EventKind, Program
 from model.prove.arithmetic import Formula, every, some
 from model.prove.encoding import Encoding, View
 

@@ -14,9 +14,9 @@ from typing import Final
 
 import z3
 
-from model.explore.lowering.ground import Node
-from model.explore.lowering.lower import Instance, Program
 from model.language import Const
+from model.lowering.ground import Node
+from model.lowering.lower import Instance, Program
 from model.prove.arithmetic import Formula, Words, every, some, words_for
 
 State = Sequence[Formula]

@@ -14,8 +14,8 @@ from typing import Final
 import numpy as np
 
 from model.explore import Exploration
-from model.explore.lowering.lower import Program, lower
 from model.language import Machine, SpecError
+from model.lowering.lower import Program, lower
 from model.proof import Blocked, Claimed, Lemma, Method, Proof
 from model.prove.bounded import bounded
 from model.prove.claims import Claim, claims

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from model.explore.lowering.ground import Node
 from model.language import Machine
 from model.language.types import EnumType, SortType, domain_type
+from model.lowering.ground import Node
 
 _INFIX = {"+": "+", "-": "-", "*": "*", "==": "==", "same": "==", "<": "<", "and": "&", "or": "|"}
 _NEGATED = {"==": "!=", "same": "!=", "<": ">="}

@@ -10,7 +10,7 @@ import pytest
 from model import semantics
 from model.explore import Exploration, Progress, explore
 from model.explore.codegen.native import Native
-from model.explore.lowering.lower import lower
+from model.explore.packing import pack
 from model.explore.search import search
 from model.explore.search.limits import Limits
 from model.explore.search.search import Search
@@ -213,7 +213,7 @@ def test_progress_is_told() -> None:
 
 
 def test_an_interrupt_ends_it_and_leaves_what_was_found() -> None:
-    program = lower(gang(apps=5, size=2, nodes=3, capacity=4, quota=8))
+    program = pack(gang(apps=5, size=2, nodes=3, capacity=4, quota=8))
 
     def interrupt(progress: Progress) -> None:
         if progress.states > 1000:

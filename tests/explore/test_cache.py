@@ -13,7 +13,7 @@ import pytest
 from model.explore import explore
 from model.explore.codegen import cache, jit
 from model.explore.codegen.native import Native
-from model.explore.lowering.lower import lower
+from model.explore.packing import pack
 from model.verdict import Outcome
 from specs.gang import gang
 
@@ -62,7 +62,7 @@ def test_what_another_user_has_put_there_is_not_run(kept_in: Path, monkeypatch: 
 
 
 def test_a_second_search_starts_with_the_better_code(kept_in: Path) -> None:
-    program = lower(gang(apps=2))
+    program = pack(gang(apps=2))
     first = Native(program)
     assert first.improving_seconds < math.inf
     before = first.expand_address
@@ -78,7 +78,7 @@ def test_a_second_search_starts_with_the_better_code(kept_in: Path) -> None:
 
 def test_symmetry_and_plain_are_kept_apart(kept_in: Path) -> None:
     for symmetry in (False, True):
-        Native(lower(gang(apps=3), symmetry=symmetry)).improve()
+        Native(pack(gang(apps=3), symmetry=symmetry)).improve()
     counts = [explore(gang(apps=3), symmetry=s).coverage.distinct_states for s in (False, True, False)]
     assert counts[0] == counts[2] > counts[1]
 

@@ -10,7 +10,7 @@ from checkpointing import SMALL, after, interrupted, resume, sized
 
 from model.explore import INTERRUPTED, CheckpointError, Exploration, Saving
 from model.explore.codegen.native import Native
-from model.explore.lowering.lower import Program, lower
+from model.explore.packing import PackedProgram, pack
 from model.explore.search import checkpoint, search
 from model.explore.search.limits import Limits
 from model.language import Expr, Machine, all_
@@ -29,12 +29,12 @@ def good(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def compiled() -> tuple[Program, Native]:
-    program = lower(sized())
+def compiled() -> tuple[PackedProgram, Native]:
+    program = pack(sized())
     return program, Native(program)
 
 
-def test_any_flipped_bit_is_noticed(good: Path, compiled: tuple[Program, Native]) -> None:
+def test_any_flipped_bit_is_noticed(good: Path, compiled: tuple[PackedProgram, Native]) -> None:
     data = good.read_bytes()
     checkpoint.read(good, search.Search(*compiled, Limits()))
     places = {*range(40), *range(40, len(data), len(data) // 60), *range(len(data) - 40, len(data))}
@@ -44,7 +44,7 @@ def test_any_flipped_bit_is_noticed(good: Path, compiled: tuple[Program, Native]
             checkpoint.read(good, search.Search(*compiled, Limits()))
 
 
-def test_any_missing_or_added_byte_is_noticed(good: Path, compiled: tuple[Program, Native]) -> None:
+def test_any_missing_or_added_byte_is_noticed(good: Path, compiled: tuple[PackedProgram, Native]) -> None:
     data = good.read_bytes()
     for size in {0, 1, 20, 22, 23, 30, 31, 400, *range(500, len(data), len(data) // 20), len(data) - 1}:
         good.write_bytes(data[:size])

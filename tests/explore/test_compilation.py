@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from model.explore import explore
 from model.explore.codegen.emit import expand_text
 from model.explore.codegen.native import Native, kernels
-from model.explore.lowering.ground import Graph, Node
-from model.explore.lowering.lower import lower
+from model.explore.packing import pack
 from model.language import Expr, Machine, Scalar, SpecError, after, choose, implies, ite, require
+from model.lowering.ground import Graph, Node
 from model.semantics import Semantics
 
 # A tracer would take more time here than the tests do; what they run is run by others too.
@@ -139,7 +139,7 @@ def test_compiled_expressions_mean_what_python_means(data: st.DataObject) -> Non
         possible.__name__ = f"p{number}"
         m.possible(possible)
         wanted.append(meaning)
-    program = lower(m)
+    program = pack(m)
     native = Native(program)
     states = [(a, b, c, d) for a in CELLS[0] for b in CELLS[1] for c in CELLS[2] for d in CELLS[3]]
     packed = np.array([program.layout.pack(s) for s in states], np.uint64)
@@ -230,7 +230,7 @@ def switchboard(actions: int, sixty: int = 60) -> Machine:
 
 
 def test_text_grows_with_the_actions_and_no_faster() -> None:
-    lines = [len(expand_text(lower(switchboard(n)), 4).splitlines()) for n in (20, 40, 80, 160)]
+    lines = [len(expand_text(pack(switchboard(n)), 4).splitlines()) for n in (20, 40, 80, 160)]
     for less, more in pairwise(lines):
         assert more < 2.2 * less
 
@@ -242,7 +242,7 @@ def test_no_function_is_much_larger_than_a_part() -> None:
     def jump() -> None:
         x.next = choose(range(1, 3000))
 
-    text = expand_text(lower(m), 4)
+    text = expand_text(pack(m), 4)
     sizes = [len(function.splitlines()) for function in text.split("\n\n")]
     assert len(sizes) > 10
     assert max(sizes) < 6000
@@ -260,7 +260,7 @@ def test_both_codes_find_the_same() -> None:
     from model.explore.search.search import Search
     from specs.gang import gang
 
-    program = lower(gang(apps=3, size=3, nodes=2, capacity=3, quota=5))
+    program = pack(gang(apps=3, size=3, nodes=2, capacity=3, quota=5))
     native = Native(program)
     quick = Search(program, native, Limits())
     quick.run()

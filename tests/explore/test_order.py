@@ -11,7 +11,7 @@ from checkpointing import assert_same, interrupted
 
 from model.explore import Exploration
 from model.explore.codegen.native import Native
-from model.explore.lowering.lower import lower
+from model.explore.packing import pack
 from model.explore.search import batches, search
 from model.explore.search.batches import batch_ends
 from model.explore.search.limits import Limits
@@ -143,7 +143,7 @@ def searched(machine: Machine, *first_bits: int) -> list[Search]:
 
     With large tables nothing has to grow.
     """
-    program = lower(machine)
+    program = pack(machine)
     native = Native(program)
     made = [Search(program, native, Limits(), threads=n, first_bits=bits) for bits in first_bits for n in (1, 2, 4)]
     for each in made:

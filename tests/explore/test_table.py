@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from model.explore.codegen import context as c
 from model.explore.codegen.native import Kernels, kernels
 from model.explore.codegen.table import BUCKET, TILE
-from model.explore.lowering.lower import lower
+from model.explore.packing import pack
 from model.explore.search.memory import Array
 from model.explore.search.shard import Shard
 from model.language import Machine
@@ -33,7 +33,7 @@ class Table:
             cells[0].next = 0
 
         self.kernels: Kernels = kernels(words, 1, collide)
-        self.shard = Shard(lower(m), 1, room, bits)
+        self.shard = Shard(pack(m), 1, room, bits)
         self.room = room
         self.connect()
         self.shard.block.words[c.LIMIT] = 1 << 40

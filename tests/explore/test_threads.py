@@ -12,7 +12,7 @@ import pytest
 
 from model.explore import Exploration, explore, simulate
 from model.explore.codegen.native import Native
-from model.explore.lowering.lower import lower
+from model.explore.packing import pack
 from model.explore.search.limits import Limits
 from model.explore.search.search import Search
 from specs.gang import gang
@@ -71,6 +71,6 @@ def test_no_threads(threads: int) -> None:
         Exploration(gang(), threads=threads)
     with pytest.raises(ValueError, match=said):
         simulate(gang(), threads=threads)
-    program = lower(gang())
+    program = pack(gang())
     with pytest.raises(ValueError, match=said):
         Search(program, Native(program), Limits(), threads=threads)

@@ -13,10 +13,10 @@ from model.explore import Exploration, explore
 from model.explore.coverage import blocked
 from model.explore.coverage.blocked import MOST_CONDITIONS, Blockers, conjuncts_of, never_together
 from model.explore.coverage.patterns import counter_of
-from model.explore.lowering.ground import Node
-from model.explore.lowering.lower import Program
+from model.explore.packing import PackedProgram
 from model.explore.search.budget import OutOfTime
 from model.language import Machine, Sort, require, sum_, when
+from model.lowering.ground import Node
 from model.semantics import Semantics
 from model.semantics import explore as slowly
 from model.verdict import Outcome
@@ -250,7 +250,7 @@ def test_each_state_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     blocks: list[int] = []
 
-    def counted(program: Program, conditions: Sequence[Sequence[Node]]) -> Callable[[int, int, int], None]:
+    def counted(program: PackedProgram, conditions: Sequence[Sequence[Node]]) -> Callable[[int, int, int], None]:
         look = counter_of(program, conditions)
 
         def counting(states: int, count: int, counts: int) -> None:

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from model.explore import Exploration
 from model.explore.coverage.blocked import Blockers, conjuncts_of
-from model.explore.lowering.grounding import Grounder
 from model.language import Action, Machine
+from model.lowering.grounding import Grounder
 from model.semantics import Explored, Semantics, State, explore
 from model.strategies import machines
 

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from model.explore.codegen.native import Native
-from model.explore.lowering.lower import EventKind, Program, lower
+from model.explore.packing import PackedProgram, pack
 from model.explore.search.initial import initial_batches
 from model.explore.walks.simulate import simulate
 from model.explore.walks.walks import BatchResult, Walker
 from model.language import Machine
+from model.lowering.lower import EventKind
 from model.semantics import Fault, Semantics, State, explore
 from model.strategies import machines
 from model.verdict import Outcome
@@ -32,8 +33,8 @@ RANDOM = settings(
 STEPS = 12
 
 
-def one_batch(machine: Machine, seed: int = 5) -> tuple[Program, BatchResult]:
-    program = lower(machine)
+def one_batch(machine: Machine, seed: int = 5) -> tuple[PackedProgram, BatchResult]:
+    program = pack(machine)
     native = Native(program)
     initial = np.concatenate(list(initial_batches(program, native, 1 << 14)))
     return program, Walker(program, native, initial, STEPS, seed, None).batch(0, 40)

@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, seed, settings
 
 from model import semantics
 from model.explore import Exploration
-from model.explore.lowering.lower import Event, EventKind
 from model.explore.traces.recover import Recovery
 from model.language import Expr, Machine, PropertyKind, after, one_of, require, when
 from model.language.describe import describe
+from model.lowering.lower import Event, EventKind
 from model.semantics import Fault, Semantics, State
 from model.strategies import machines
 from model.trace import Trace

@@ -47,7 +47,7 @@ def violations(root: Path) -> Iterator[str]:
 
 
 # Each part of the explorer may import those before it.
-PARTS = ["symmetry", "lowering", "codegen", "search", "traces", "liveness", "coverage", "walks"]
+PARTS = ["symmetry", "codegen", "search", "traces", "liveness", "coverage", "walks"]
 
 
 def upwards(root: Path) -> Iterator[str]:
@@ -60,6 +60,42 @@ def upwards(root: Path) -> Iterator[str]:
             parts = name.split(".")
             if parts[:2] == ["model", "explore"] and len(parts) > 2 and parts[2] in PARTS and parts[2] not in below:
                 yield f"{path}:{line} imports {name}"
+
+
+# What engines share knows none of them.
+BELOW_ENGINES = {"language": {"language"}, "lowering": {"language", "lowering"}}
+ENGINES = {"explore", "prove", "explain", "export"}
+
+
+def into_engines(root: Path) -> Iterator[str]:
+    """Imports from the language, and from what lowers it, of what is built on them."""
+    for path, _, tree in modules(root, "model"):
+        if path.parts[1] not in BELOW_ENGINES:
+            continue
+        beyond = (ENGINES | set(BELOW_ENGINES)) - BELOW_ENGINES[path.parts[1]]
+        for line, name in imported(path, tree):
+            parts = name.split(".")
+            if parts[0] == "model" and len(parts) > 1 and parts[1] in beyond:
+                yield f"{path}:{line} imports {name}"
+
+
+def test_language_and_lowering_know_no_engine() -> None:
+    assert list(into_engines(ROOT)) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "found"),
+    [
+        ("model/language/a.py", "model.lowering.lower", 1),
+        ("model/lowering/a.py", "model.explore.layout", 1),
+        ("model/lowering/a.py", "model.language", 0),
+        ("model/prove/a.py", "model.explore", 0),
+    ],
+)
+def test_an_import_of_an_engine_from_below_is_caught(path: str, name: str, found: int, tmp_path: Path) -> None:
+    (tmp_path / path).parent.mkdir(parents=True)
+    (tmp_path / path).write_text(f"import {name}\n")
+    assert len(list(into_engines(tmp_path))) == found
 
 
 def test_parts_of_the_explorer_import_those_before_them() -> None:

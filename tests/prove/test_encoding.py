@@ -8,8 +8,8 @@ import pytest
 import z3
 from hypothesis import HealthCheck, Phase, given, settings
 
-from model.explore.lowering.lower import lower
 from model.language import Machine, PropertyKind, Sort
+from model.lowering.lower import lower
 from model.prove.arithmetic import LOGIC, Formula, words_for
 from model.prove.claims import Claim, claims, violated_by, violated_in
 from model.prove.encoding import Encoding, View
@@ -161,7 +161,7 @@ def test_the_initial_states_are_those_of_the_semantics(machine: Machine) -> None
 @pytest.mark.parametrize("by", [1, 2, 3, 7])
 def test_division_rounds_down_and_words_are_wide_enough(by: int) -> None:
     """-8 is the least that four bits hold; -8 // 3 * 3 is less."""
-    from model.explore.lowering.ground import Graph
+    from model.lowering.ground import Graph
 
     graph = Graph()
     cell = graph.cell(0, range(-8, 8), False)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from model.explore import explore as explore_fast
-from model.explore.lowering.lower import lower
 from model.language import Expr, Machine, SpecError, require
+from model.lowering.lower import lower
 from model.proof import Method
 from model.prove import prove
 from model.prove.bounded import bounded

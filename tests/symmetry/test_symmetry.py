@@ -16,7 +16,7 @@ from symmetry_agreement import check_symmetric_agreement, permuted
 from model.explore import Exploration, explore
 from model.explore.codegen.canon import network
 from model.explore.codegen.native import Native
-from model.explore.lowering.lower import lower
+from model.explore.packing import pack
 from model.explore.search.limits import Limits
 from model.explore.search.search import Search
 from model.explore.symmetry import symmetry_of
@@ -63,7 +63,7 @@ def test_many_arrangements_are_not_a_long_batch() -> None:
         asked.append(sum(search.expanded))
         return False
 
-    program = lower(gang(apps=6, size=1, nodes=6, capacity=1, quota=6), symmetry=True)
+    program = pack(gang(apps=6, size=1, nodes=6, capacity=1, quota=6), symmetry=True)
     assert program.canonical is not None
     assert len(program.canonical.moves) + 1 == math.factorial(6)
     search = Search(program, Native(program), Limits(), stop=stop)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from model.explore.layout import Layout
-from model.explore.lowering.ground import Graph, Node
+from model.lowering.ground import Graph, Node
 
 _CHEAP = ("==", "<", "+", "not", "int")
 

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from model.explore.lowering.ground import Graph, Node, equality
-from model.explore.lowering.lower import Instance
+from model.lowering.ground import Graph, Node, equality
+from model.lowering.lower import Instance
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,9 @@ from model.explore.codegen.blocks import Region, signed
 from model.explore.codegen.decide import Branch, decide
 from model.explore.codegen.each import each_state, load_words
 from model.explore.codegen.routing import route
-from model.explore.lowering.ground import Node
-from model.explore.lowering.lower import Instance, Program
+from model.explore.packing import PackedProgram
+from model.lowering.ground import Node
+from model.lowering.lower import Instance
 
 _DEADLOCK, _RANGE, _WRITE = 0, 1, 2
 _SHARED = "ptr %ctx, ptr %row, i64 %i, i64 %row.n, ptr %seen, ptr %fired, ptr %out, ptr %enabled"
@@ -28,7 +29,7 @@ _SHARED = "ptr %ctx, ptr %row, i64 %i, i64 %row.n, ptr %seen, ptr %fired, ptr %o
 class _Writer:
     """Writes the text of one planned function."""
 
-    def __init__(self, program: Program, parts: list[list[Branch]]) -> None:
+    def __init__(self, program: PackedProgram, parts: list[list[Branch]]) -> None:
         self.program: Final = program
         self.planner: Final = plan.Planner(program, parts)
         self.done: list[str] = []
@@ -231,7 +232,7 @@ def _by_word(events: plan.Events) -> list[tuple[int, list[tuple[int, Node]]]]:
     return list(words.items())
 
 
-def _part_text(program: Program, number: int, branches: list[Branch], parts: list[list[Branch]]) -> str:
+def _part_text(program: PackedProgram, number: int, branches: list[Branch], parts: list[list[Branch]]) -> str:
     """A function for ``branches``, which a larger one calls."""
     writer = _Writer(program, parts)
     writer.planner.branches(writer.planner.root, branches)
@@ -249,7 +250,7 @@ def _part_text(program: Program, number: int, branches: list[Branch], parts: lis
     )
 
 
-def expand_text(program: Program, shards: int) -> str:
+def expand_text(program: PackedProgram, shards: int) -> str:
     """The function ``expand``, and the functions of its parts."""
     words = program.layout.words
     parts: list[list[Branch]] = []
@@ -321,7 +322,7 @@ def expand_text(program: Program, shards: int) -> str:
     return "\n\n".join(functions)
 
 
-def predicates_text(program: Program, conditions: Sequence[Node]) -> str:
+def predicates_text(program: PackedProgram, conditions: Sequence[Node]) -> str:
     """The function ``predicates``: ``conditions`` of each of ``count`` packed states, at most 64, as bits of a word."""
     writer = _Writer(program, [])
     writer.planner.add(writer.planner.root, plan.Bits(tuple(conditions)))

@@ -20,8 +20,8 @@ from model.explore.codegen.emit import expand_text, predicates_text
 from model.explore.codegen.jit import Code, Level, compiled, fast, kept, quick
 from model.explore.codegen.kernels import FUNCTIONS, kernel_text, shared_text
 from model.explore.codegen.rounds import records_text
-from model.explore.lowering.ground import Node
-from model.explore.lowering.lower import Program
+from model.explore.packing import PackedProgram
+from model.lowering.ground import Node
 
 SHARDS: Final = 4
 
@@ -57,7 +57,7 @@ class Native:
     estimate of what `improve` will take.
     """
 
-    def __init__(self, program: Program, shards: int = SHARDS, collide: bool = False) -> None:
+    def __init__(self, program: PackedProgram, shards: int = SHARDS, collide: bool = False) -> None:
         self.shards: Final = shards
         started = time.perf_counter()
         self.kernels: Final = kernels(program.layout.words, shards, collide)

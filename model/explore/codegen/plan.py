@@ -12,8 +12,9 @@ from typing import Final, TypeAlias
 
 from model.explore.codegen.blocks import Placement, Region
 from model.explore.codegen.decide import Branch, Fire, Switch, When
-from model.explore.lowering.ground import Node
-from model.explore.lowering.lower import Instance, Program
+from model.explore.packing import PackedProgram
+from model.lowering.ground import Node
+from model.lowering.lower import Instance
 
 # Lines of text of a function, roughly: the time that good code takes to generate grows faster than a function's size.
 _PART = 4000
@@ -121,7 +122,7 @@ class Planner:
     A function that would grow too large leaves branches to others: they are appended to ``parts``, to be planned later.
     """
 
-    def __init__(self, program: Program, parts: list[list[Branch]]) -> None:
+    def __init__(self, program: PackedProgram, parts: list[list[Branch]]) -> None:
         self._program: Final = program
         self._parts: Final = parts
         self.placement: Final = Placement(program.graph, program.layout)

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from model.coverage import Blocked, Conjunct
 from model.explore.codegen.native import Native
 from model.explore.coverage.patterns import MOST_BITS, counter_of
-from model.explore.lowering.ground import Node
-from model.explore.lowering.grounding import Grounder
-from model.explore.lowering.lower import Program
+from model.explore.packing import PackedProgram
 from model.language import Action, Expr
 from model.language.walking import conjunction, in_text, operands
+from model.lowering.ground import Node
+from model.lowering.grounding import Grounder
 from model.semantics import Semantics
 
 MOST_CONDITIONS: Final = 2_048
@@ -56,7 +56,7 @@ class Blockers:
     def __init__(
         self,
         semantics: Semantics,
-        program: Program,
+        program: PackedProgram,
         native: Native,
         grounder: Grounder,
         count: int,

@@ -13,20 +13,20 @@ from typing import Final
 from model.explore.codegen.blocks import Placement, Region
 from model.explore.codegen.each import each_state
 from model.explore.codegen.jit import compiled
-from model.explore.lowering.ground import Node
-from model.explore.lowering.lower import Program
+from model.explore.packing import PackedProgram
+from model.lowering.ground import Node
 
 MOST_BITS: Final = 12
 """A group has at most so many conditions: it has a counter for each combination."""
 
 
-def counter_of(program: Program, groups: Sequence[Sequence[Node]]) -> Callable[[int, int, int], None]:
+def counter_of(program: PackedProgram, groups: Sequence[Sequence[Node]]) -> Callable[[int, int, int], None]:
     """The compiled function for ``groups``. At ``out`` the counters lie group by group, 1 << size words for each."""
     word = ctypes.c_uint64
     return compiled(_text(program, groups), "patterns", None, word, word, word)
 
 
-def _text(program: Program, groups: Sequence[Sequence[Node]]) -> str:
+def _text(program: PackedProgram, groups: Sequence[Sequence[Node]]) -> str:
     layout = program.layout
     placement, root = Placement(program.graph, layout), Region(None)
     placement.use([node for group in groups for node in group], root)

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from model.coverage import Blocked, Idle, Stuck, Unseen
 from model.explore.coverage.blocked import Blockers
 from model.explore.coverage.values import Values
-from model.explore.lowering.ground import Node, equality
-from model.explore.lowering.grounding import Grounder
-from model.explore.lowering.lower import Instance, Write
 from model.explore.search.budget import Budget, OutOfTime
 from model.explore.search.search import Found, Occurrence, Search
 from model.explore.traces.recover import Recovery
+from model.lowering.ground import Node, equality
+from model.lowering.grounding import Grounder
+from model.lowering.lower import Instance, Write
 from model.semantics import Semantics
 
 _PART: Final = 1 << 16

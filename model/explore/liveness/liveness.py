@@ -19,12 +19,12 @@ from model.explore.liveness.fair import FairParts, enabled_in
 from model.explore.liveness.region import Region
 from model.explore.liveness.shortest import loops_of
 from model.explore.liveness.stems import simple_way
-from model.explore.lowering.lower import LiveClaim
 from model.explore.search.budget import Budget, OutOfBudget
 from model.explore.search.search import Search
 from model.explore.traces.recover import Recovery
 from model.explore.traces.steps import Steps
 from model.language import Property
+from model.lowering.lower import LiveClaim
 from model.semantics import Semantics
 from model.semantics_liveness import demands
 from model.trace import Trace, in_steps

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from model.errors import FileError
 from model.explore.codegen import context as c
 from model.explore.codegen.native import Native
-from model.explore.lowering.lower import Program
+from model.explore.packing import PackedProgram
 from model.explore.search.search import Found, Occurrence, Search
 from model.explore.search.shard import Rows
 from model.language.describe import describe
@@ -155,7 +155,7 @@ def _header(search: Search) -> dict[str, Any]:
     }
 
 
-def identity(program: Program, native: Native) -> dict[str, Any]:
+def identity(program: PackedProgram, native: Native) -> dict[str, Any]:
     """What a search must have in common with a checkpoint: the spec, its parameters, and their compiled form."""
     machine = program.machine
     parameters = {k: v if isinstance(v, bool | int) else repr(v) for k, v in machine.parameters.items()}
@@ -167,7 +167,7 @@ def identity(program: Program, native: Native) -> dict[str, Any]:
     }
 
 
-def short_digest(program: Program, native: Native) -> str:
+def short_digest(program: PackedProgram, native: Native) -> str:
     """Eight letters that tell searches with different `identity` apart."""
     return hashlib.sha256(json.dumps(identity(program, native), sort_keys=True).encode()).hexdigest()[:8]
 

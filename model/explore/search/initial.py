@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.explore.codegen.native import Native
-from model.explore.lowering.lower import Program
+from model.explore.packing import PackedProgram
 from model.language import Const, SpecError
 
 _CHUNK = 1 << 14
 
 
-def initial_batches(program: Program, native: Native, most: int) -> Iterator[NDArray[np.uint64]]:
+def initial_batches(program: PackedProgram, native: Native, most: int) -> Iterator[NDArray[np.uint64]]:
     """The packed initial states, in the order of `Semantics.initial_states`, at most ``most`` in an array of shape
     (n, words).
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from model.explore.lowering.lower import EventKind
+from model.lowering.lower import EventKind
 
 
 @dataclass(frozen=True, slots=True)

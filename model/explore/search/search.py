@@ -19,7 +19,7 @@ import numpy as np
 
 from model.explore.codegen import context as c
 from model.explore.codegen.native import Native, nap_address
-from model.explore.lowering.lower import Program
+from model.explore.packing import PackedProgram
 from model.explore.search.batches import batch_ends
 from model.explore.search.growth import Growth
 from model.explore.search.initial import initial_batches
@@ -83,7 +83,7 @@ class Search:
 
     def __init__(
         self,
-        program: Program,
+        program: PackedProgram,
         native: Native,
         limits: Limits,
         progress: Callable[[Progress], None] | None = None,

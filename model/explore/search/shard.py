@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from model.explore.codegen import context as c
 from model.explore.layout import INSTANCE_BITS, INSTANCES
-from model.explore.lowering.lower import Program
+from model.explore.packing import PackedProgram
 from model.explore.search.memory import Array, reserve
 
 LOAD = 3 / 4  # tables grow beyond this
@@ -30,7 +30,7 @@ class Block:
     shard: shape (shards, records, words + 1).
     """
 
-    def __init__(self, program: Program, shards: int, room: int) -> None:
+    def __init__(self, program: PackedProgram, shards: int, room: int) -> None:
         self.shards: Final = shards
         self.record_words: Final = program.layout.words + 1
         # Whatever is expanded last still finds room for all its successors.
@@ -110,7 +110,7 @@ class Shard:
     ``beyond``: there may be more states than memory.
     """
 
-    def __init__(self, program: Program, shards: int, room: int, bits: int, beyond: bool = False) -> None:
+    def __init__(self, program: PackedProgram, shards: int, room: int, bits: int, beyond: bool = False) -> None:
         self.block: Final = Block(program, shards, room)
         self.row_bytes: Final = 8 * program.layout.words
         self.bits = bits

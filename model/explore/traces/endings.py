@@ -13,11 +13,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from model.explore.lowering.ground import Node
-from model.explore.lowering.lower import Event, EventKind, Instance
 from model.explore.search.search import Occurrence, Search
 from model.explore.traces.changes import Changes
 from model.explore.traces.steps import Numbers, Steps
+from model.lowering.ground import Node
+from model.lowering.lower import Event, EventKind, Instance
 
 _STEP_KINDS = (EventKind.STEP, EventKind.RANGE, EventKind.WRITE)
 _FAULTS = (EventKind.RANGE, EventKind.WRITE)

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.explore.codegen import context as c
-from model.explore.lowering.lower import Event
 from model.explore.search.budget import Budget
 from model.explore.search.initial import initial_batches
 from model.explore.search.search import Found, Occurrence, Search
@@ -20,6 +19,7 @@ from model.explore.symmetry.lift import Lift, Run
 from model.explore.traces.endings import Endings
 from model.explore.traces.simplest import MOST_STATES, Level, SimpleRun, Simplest
 from model.explore.traces.steps import Steps
+from model.lowering.lower import Event
 from model.semantics import Fault, Semantics, State
 from model.trace import Step, Trace, named_state
 

@@ -17,12 +17,12 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from model.explore.lowering.lower import Event
 from model.explore.search.budget import Budget, OutOfTime
 from model.explore.search.search import Found, Occurrence, Search
 from model.explore.traces.changes import Changes, counted
 from model.explore.traces.endings import Endings, Finder, NoEndings
 from model.explore.traces.steps import Batch, Numbers, Steps
+from model.lowering.lower import Event
 
 MOST_STATES = 1 << 19
 """States that are expanded again for all runs of one search together."""

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from model.explore.codegen.native import Native
-from model.explore.lowering.lower import Program
+from model.explore.packing import PackedProgram
 from model.explore.walks.stepper import Stepper
 
 _LOOKS: Final = 50_000
@@ -40,7 +40,7 @@ class _Look:
 class Shortener:
     """Shortens runs of one machine. It looks at most at `_LOOKS` states for each run, then it returns what it has."""
 
-    def __init__(self, program: Program, native: Native) -> None:
+    def __init__(self, program: PackedProgram, native: Native) -> None:
         self._pack: Final = program.layout.pack
         self._stepper: Final = Stepper(program, native)
         self._known: dict[Words, _Look] = {}

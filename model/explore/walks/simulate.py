@@ -16,12 +16,13 @@ import numpy as np
 
 from model.explore.codegen.native import Native
 from model.explore.coverage.distinct import DistinctStates
-from model.explore.lowering.lower import BUILT_IN_EVENTS, Event, EventKind, Program, lower
+from model.explore.packing import PackedProgram, pack
 from model.explore.search.initial import initial_batches
 from model.explore.search.limits import workers
 from model.explore.walks.shorten import Shortener
 from model.explore.walks.walks import BatchResult, Sighting, Walker, batch_size
 from model.language import Machine, Property, PropertyKind
+from model.lowering.lower import BUILT_IN_EVENTS, Event, EventKind
 from model.semantics import Semantics
 from model.simulation import Seen, Simulation
 from model.trace import Trace, in_steps
@@ -50,7 +51,7 @@ def simulate(
         raise ValueError(f"walks and steps are positive, a seed is not negative: found {walks}, {steps}, {seed}")
     together = workers(threads)
     started = time.perf_counter()
-    program = lower(machine)
+    program = pack(machine)
     native = Native(program)
     if walks * steps >= _IMPROVE:
         native.improve()
@@ -107,7 +108,7 @@ def _in_order(walker: Walker, walks: int, size: int, threads: int) -> Iterator[B
 class _Total:
     """What all batches saw together."""
 
-    def __init__(self, program: Program, walker: Walker) -> None:
+    def __init__(self, program: PackedProgram, walker: Walker) -> None:
         self._program: Final = program
         self._values: Final = walker.values
         self._distinct: Final = DistinctStates(program.layout.words)
@@ -157,7 +158,7 @@ class _Total:
 class _Judge:
     """The properties' verdicts, with shortened traces."""
 
-    def __init__(self, program: Program, native: Native, total: _Total) -> None:
+    def __init__(self, program: PackedProgram, native: Native, total: _Total) -> None:
         self._program: Final = program
         self._machine: Final = program.machine
         self._total: Final = total

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from model.explore.codegen import context as c
 from model.explore.codegen.native import Native
-from model.explore.lowering.lower import Program
+from model.explore.packing import PackedProgram
 from model.explore.search.shard import Block, instances_of, rows_of
 
 _ROOM = 1 << 12
@@ -48,7 +48,7 @@ class Noted:
 class Stepper:
     """Computes steps, with buffers of its own: one for each thread."""
 
-    def __init__(self, program: Program, native: Native) -> None:
+    def __init__(self, program: PackedProgram, native: Native) -> None:
         self._native: Final = native
         self._shards: Final = native.shards
         self._block: Final = Block(program, native.shards, _ROOM)

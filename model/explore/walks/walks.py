@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from model.explore.codegen.native import Native
 from model.explore.coverage.distinct import distinct
 from model.explore.coverage.values import Values
-from model.explore.lowering.lower import Program
+from model.explore.packing import PackedProgram
 from model.explore.walks.stepper import Packed, Stepper
 
 WALKS: Final = 512
@@ -75,7 +75,7 @@ class Walker:
     """Walks of at most ``steps`` steps over one machine, from its ``initial`` states (packed)."""
 
     def __init__(
-        self, program: Program, native: Native, initial: Packed, steps: int, seed: int, deadline: float | None
+        self, program: PackedProgram, native: Native, initial: Packed, steps: int, seed: int, deadline: float | None
     ) -> None:
         self._program: Final = program
         self._native: Final = native

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 
 import z3
 
-from model.explore.lowering.ground import Node
+from model.lowering.ground import Node
 from model.prove.arithmetic import LOGIC, Formula, some
 from model.prove.claims import Claim, violated_by, violated_in
 from model.prove.encoding import Encoding, View

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from model.explore.lowering.ground import Node
+from model.lowering.ground import Node
 
 States = NDArray[np.int64]
 Bits = NDArray[np.uint8]

@@ -7,8 +7,8 @@ import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from model.explore.lowering.ground import Node
-from model.explore.lowering.lower import Program
+from model.lowering.ground import Node
+from model.lowering.lower import Program
 from model.prove.claims import Claim
 
 _MOST_VALUES = 12

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from model.explore.lowering.ground import Node
+from model.lowering.ground import Node
 
 Interval = tuple[int, int]
 _DEPTH = 6

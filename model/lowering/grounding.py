@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 
-from model.explore.lowering.ground import Graph, Node
 from model.language import After, Const, Expr, Ite, Lookup, Machine, Op, Quantified, Read, SpecError, Symbol
 from model.language.types import BOOL
 from model.language.walking import children, operands
+from model.lowering.ground import Graph, Node
 
 Environment = Mapping[int, int]
 

@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from model.explore.layout import INSTANCES, Layout, layout_of
-from model.explore.lowering.ground import Graph, Node, equality
-from model.explore.lowering.grounding import Environment, Grounder
-from model.explore.lowering.intervals import Facts
-from model.explore.symmetry.canonical import Canonical
-from model.explore.symmetry.classes import symmetry_of
 from model.language import Action, Machine, Property, PropertyKind, SpecError, Update
 from model.language.properties import BUILT_IN
+from model.lowering.ground import Graph, Node, equality
+from model.lowering.grounding import Environment, Grounder
+from model.lowering.intervals import Facts
 from model.semantics import Semantics
 
 MOST_INSTANCES = 50_000
+MOST_IN_ALL = 1 << 20
+"""Instances of all actions together; a record of a step holds their number in a few bits."""
 MOST_LIVE = 64
 MOST_POSSIBLE = 63
 """`possible` properties: with the initial constraint they are the bits of one word."""
@@ -95,13 +94,9 @@ class LiveClaim:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A machine, ground. Instances whose guard is never true are left out. ``state_events``: number and condition.
-
-    With ``canonical`` one state of each orbit is explored; nothing is then said of liveness, and ``live`` is empty.
-    """
+    """A machine, ground. Instances whose guard is never true are left out. ``state_events``: number and condition."""
 
     machine: Machine
-    layout: Layout
     graph: Graph
     events: tuple[Event, ...]
     state_events: tuple[tuple[int, Node], ...]
@@ -110,7 +105,6 @@ class Program:
     initially: Node
     possible: tuple[tuple[str, Node], ...]
     live: tuple[LiveClaim, ...]
-    canonical: Canonical | None = None
 
     @property
     def actions(self) -> int:
@@ -118,22 +112,14 @@ class Program:
         return len(self.machine.actions)
 
 
-def lower(machine: Machine, *, symmetry: bool = False) -> Program:
-    """Ground all of ``machine``, to be reduced by its ``symmetry``.
-
-    SpecError where it is too large, may leave 64 bits, or tells apart what it calls symmetric.
-    """
-    program = _Lowering(machine).program()
-    if not symmetry:
-        return program
-    canonical = Canonical(machine, program.layout, symmetry_of(machine))
-    return replace(program, canonical=canonical, live=())
+def lower(machine: Machine) -> Program:
+    """Ground all of ``machine``. SpecError where it is too large, or may leave 64 bits."""
+    return _Lowering(machine).program()
 
 
 class _Lowering:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine.finish()
-        self.layout = layout_of(machine)
         self.grounder = Grounder(machine)
         self.graph = self.grounder.graph
         self.events: list[Event] = list(BUILT_IN_EVENTS)
@@ -157,7 +143,6 @@ class _Lowering:
                 instances.append(lowered)
         return Program(
             self.machine,
-            self.layout,
             graph,
             tuple(self.events),
             tuple(state_events),
@@ -201,10 +186,10 @@ class _Lowering:
                     action.at,
                 )
             in_all += count
-            if in_all > INSTANCES:
+            if in_all > MOST_IN_ALL:
                 raise SpecError(
                     f"with {action.name} the actions have {in_all:,} instances (combinations of arguments and "
-                    f"choices); at most {INSTANCES:,} can be explored",
+                    f"choices); at most {MOST_IN_ALL:,} can be explored",
                     action.at,
                 )
 
@@ -371,6 +356,7 @@ def _flat(parts: list[Node]) -> list[Node]:
 __all__ = [
     "BUILT_IN_EVENTS",
     "MOST_INSTANCES",
+    "MOST_IN_ALL",
     "MOST_LIVE",
     "Event",
     "EventKind",

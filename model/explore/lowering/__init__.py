@@ -1,1 +1,0 @@
-"""From a machine to a ground program: quantifiers unrolled, actions as instances, claims as events, a state as bits."""

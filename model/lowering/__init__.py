@@ -1,0 +1,1 @@
+"""From a machine to a ground program: quantifiers unrolled, actions as instances, claims as events."""
