@@ -45,7 +45,7 @@ def state_graph(machine: Machine, max_states: int = MOST_STATES) -> nx.MultiDiGr
     ``allocate(app1, node2)``, have ``action`` and ``arguments``. A faulty step leads nowhere and has no edge.
     GraphTooLarge past ``max_states``.
     """
-    steps = Steps(_explored(machine, max_states))
+    steps = Steps(whole_search(machine, max_states))
     semantics = Semantics(machine)
     order = _breadth_first(steps)
     raws = steps.raw(order).tolist()
@@ -63,7 +63,7 @@ def state_graph(machine: Machine, max_states: int = MOST_STATES) -> nx.MultiDiGr
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     calls = [(i.action.name, semantics.arguments(i), semantics.call(i)) for i in semantics.instances]
-    for batch in _all_steps(steps):
+    for batch in all_steps(steps):
         listed = zip(
             place[batch.sources].tolist(), place[batch.targets].tolist(), batch.instances.tolist(), strict=True
         )
@@ -77,7 +77,8 @@ def state_graph(machine: Machine, max_states: int = MOST_STATES) -> nx.MultiDiGr
     return graph
 
 
-def _explored(machine: Machine, max_states: int, progress: Callable[[Progress], None] | None = None) -> Search:
+def whole_search(machine: Machine, max_states: int, progress: Callable[[Progress], None] | None = None) -> Search:
+    """A finished search of all states of ``machine``. GraphTooLarge past ``max_states``."""
     program = lower(machine)
     search = Search(program, Native(program), Limits(states=max_states), progress, threads=workers(None))
     search.run()
@@ -94,7 +95,8 @@ def _breadth_first(steps: Steps) -> Numbers:
     return np.concatenate([steps.at_depth(d) for d in range(steps.depth + 1)])
 
 
-def _all_steps(steps: Steps) -> Iterator[Batch]:
+def all_steps(steps: Steps) -> Iterator[Batch]:
+    """Every step from every state."""
     return steps.batches(np.arange(steps.count, dtype=np.int64))
 
 
@@ -141,9 +143,9 @@ def merged_graphs(
     Nodes are in the order in which breadth-first search comes to them. GraphTooLarge past ``max_states`` states, or
     ``max_nodes`` nodes in one graph.
     """
-    steps = Steps(_explored(machine, max_states, progress))
+    steps = Steps(whole_search(machine, max_states, progress))
     merging = [_Merging(machine, steps, queries, max_nodes) for queries in projections]
-    for batch in _all_steps(steps):
+    for batch in all_steps(steps):
         for each in merging:
             each.add(batch)
     return [each.merged() for each in merging]
@@ -278,8 +280,10 @@ __all__ = [
     "GraphTooLarge",
     "Merged",
     "Node",
+    "all_steps",
     "life_cycles",
     "merged_graphs",
     "state_graph",
+    "whole_search",
     "without_repeats",
 ]
