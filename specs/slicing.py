@@ -8,6 +8,7 @@ slice or changes nothing that the slice sees. `check_slice` looks at all states 
 from __future__ import annotations
 
 import inspect
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from model.explore.traces.steps import Steps
 from model.export.columns import Columns
 from model.export.graph import all_steps, whole_search
-from model.language import Expr, Machine, Read, describe_domain
+from model.language import Expr, Machine, Read, Sort, describe_domain
 from model.language.expressions import lift
 from model.language.types import domain_type
 from model.language.walking import walk
@@ -43,10 +44,11 @@ class Slice:
     """``small`` is a slice of ``full``.
 
     ``scale``: the parameters of the slice for those of the full spec, all of them, and ValueError for a scope that it
-    is no slice of. ``view``: the state of the slice in a state of the full machine. A sort of both machines has the same
-    elements in both; an element of one that only the slice has is given as its number, from 0. ``actions``: for an
-    action of the full spec those of the slice that its steps are. ``removed``: variables that the slice does not see,
-    and actions that change nothing that it sees, each with the reason.
+    is no slice of. ``view``: the state of the slice in a state of the full machine. A sort of both machines has the
+    same elements in both; one of ``elements`` has an element for each combination of elements of these sorts of the
+    full machine, and the view is given those; an element of another one is given as its number, from 0. ``actions``:
+    for an action of the full spec those of the slice that its steps are. ``removed``: variables that the slice does not
+    see, and actions that change nothing that it sees, each with the reason.
     """
 
     full: Callable[..., Machine]
@@ -55,6 +57,7 @@ class Slice:
     view: View
     actions: Mapping[str, tuple[str, ...]]
     removed: Mapping[str, str]
+    elements: Mapping[type[Sort], tuple[type[Sort], ...]] = field(default_factory=dict)
 
     def parameters(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """All parameters of the full spec, as given or by default."""
@@ -146,19 +149,12 @@ def compare(
 
 def _check_names(slice_: Slice, full: Machine, small: Machine, reads: set[str]) -> None:
     removed, mapped = slice_.removed.keys(), slice_.actions.keys()
-    mine = {a.name for a in small.actions}
     every = {v.name for v in full.variables}
     found = [
         *(f"variable {v.name} is neither seen nor removed" for v in full.variables if v.name not in reads | removed),
         *(f"variable {name} is removed, and yet seen" for name in sorted(reads & removed & every)),
         *(f"action {a.name} is neither mapped nor removed" for a in full.actions if a.name not in mapped | removed),
         *(f"action {name} is removed, and yet mapped" for name in sorted(mapped & removed)),
-        *(
-            f"action {name} is mapped to {other}, which the slice does not have"
-            for name, others in slice_.actions.items()
-            for other in others
-            if other not in mine
-        ),
     ]
     if found:
         raise SliceError(f"{small.name} is no slice of {full.name}: " + "; ".join(found))
@@ -171,7 +167,7 @@ class _Projection:
         self.small: Final = small
         self._columns: Final = Columns(full)
         self._cells: Final = small.cells()
-        self._exprs: Final = list(_cells(slice_.view(full), full, small))
+        self._exprs: Final = list(_cells(slice_, full, small))
         self.reads: Final = {e.variable.name for expr, _ in self._exprs for e in walk(expr) if isinstance(e, Read)}
 
     def of(self, raw: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -192,22 +188,35 @@ class _Projection:
         return named_state(self.small, raw)
 
 
-def _cells(
-    view: Mapping[str, Callable[..., Expr | int]], full: Machine, small: Machine
-) -> Iterator[tuple[Expr, Mapping[int, int]]]:
+def _cells(slice_: Slice, full: Machine, small: Machine) -> Iterator[tuple[Expr, Mapping[int, int]]]:
     """For each cell of ``small`` its expression over ``full``, and the elements that its symbols stand for."""
-    names = [v.name for v in small.variables]
+    view, names = slice_.view(full), [v.name for v in small.variables]
     if differ := sorted(view.keys() ^ set(names)):
         raise SliceError(f"{small.name}: the view of {full.name} and the slice differ in {', '.join(differ)}")
     for cell in small.cells():
         elements = [
-            (sort(sort.__name__.lower()) if sort in full.sorts else None, position)
+            pair
             for sort, position in zip(cell.variable.sorts, cell.indices, strict=True)
+            for pair in _elements(slice_, full, small, sort, position)
         ]
         expr = lift(view[cell.variable.name](*(p if s is None else s for s, p in elements)))
         if expr.type != domain_type(cell.variable.domain):
             raise SliceError(f"{small.name}: the view of {cell.variable.name} is {expr.type}")
         yield expr, {s.uid: p for s, p in elements if s is not None}
+
+
+def _elements(
+    slice_: Slice, full: Machine, small: Machine, sort: type[Sort], position: int
+) -> list[tuple[Sort | None, int]]:
+    """The elements of ``full`` that an element of the slice stands for, each as a symbol and its number; or no symbol
+    and its own number."""
+    if sort not in slice_.elements and sort not in full.sorts:
+        return [(None, position)]
+    sorts = slice_.elements.get(sort, (sort,))
+    every = list(itertools.product(*(range(full.sorts[s].size) for s in sorts)))
+    if len(every) != small.sorts[sort].size:
+        raise SliceError(f"{small.name} has {small.sorts[sort].size} {sort.__name__}, {full.name} has {len(every)}")
+    return [(s(s.__name__.lower()), p) for s, p in zip(sorts, every[position], strict=True)]
 
 
 class _Comparison:

@@ -62,8 +62,14 @@ def yunikorn_slice(
     leaf_used = m.variable("leaf_used", Queue, range(leaf_quota + 1), init=0)
     parent_used = m.scalar("parent_used", range(quota + 1), init=0)
 
+    def units(a: App, n: Node) -> Expr:
+        return placeholders[a, n] + parked[a, n] + reals[a, n]
+
     def held(a: App) -> Expr:
-        return sum_(placeholders[a, n] + parked[a, n] + reals[a, n] for n in Node)
+        return sum_(units(a, n) for n in Node)
+
+    def asked(a: App) -> Expr:
+        return real_asks[a] + sum_(parked[a, n] + reals[a, n] for n in Node)
 
     def take(a: App, n: Node, q: Queue) -> None:
         require(node_used[n] < capacity, leaf_used[q] < leaf_quota, parent_used < quota)
@@ -194,13 +200,13 @@ def yunikorn_slice(
     @m.always
     def node_capacity() -> Expr:
         """No node holds more than it can (Y3, Y18)."""
-        return all_(sum_(placeholders[a, n] + parked[a, n] + reals[a, n] for a in App) <= capacity for n in Node)
+        return all_(sum_(units(a, n) for a in App) <= capacity for n in Node)
 
     @m.always
     def quota_never_exceeded() -> Expr:
         """No leaf queue holds more than its quota, nor do all together hold more than their parent's (Y5, Y8, Y11)."""
-        every = sum_(placeholders[a, n] + parked[a, n] + reals[a, n] for a in App for n in Node)
-        return all_(sum_(counted[a, q] for a in App) <= leaf_quota for q in Queue) & (every <= quota)
+        everything = sum_(units(a, n) for a in App for n in Node)
+        return all_(sum_(counted[a, q] for a in App) <= leaf_quota for q in Queue) & (everything <= quota)
 
     @m.always
     def no_partial_gang_runs() -> Expr:
@@ -208,7 +214,7 @@ def yunikorn_slice(
         allocated (Y1, Y14)."""
         return all_(
             implies(
-                (life[a] == Life.RUNNING) | (real_asks[a] + sum_(parked[a, n] + reals[a, n] for n in Node) > 0),
+                (life[a] == Life.RUNNING) | (asked(a) > 0),
                 (asks[a] == 0) & among(life[a], Life.ACCEPTED, Life.RUNNING),
             )
             for a in App
@@ -220,7 +226,7 @@ def yunikorn_slice(
         out only when the whole gang has its placeholders (Y1, Y14, Y19)."""
         return all_(
             implies(
-                (life[a] == Life.ACCEPTED) & (real_asks[a] + sum_(parked[a, n] + reals[a, n] for n in Node) == 0),
+                (life[a] == Life.ACCEPTED) & (asked(a) == 0),
                 asks[a] + sum_(placeholders[a, n] for n in Node) == size,
             )
             for a in App
@@ -235,16 +241,17 @@ def yunikorn_slice(
     @m.always
     def node_usage_is_conserved() -> Expr:
         """What a node counts as used is what it holds (Y18)."""
-        return all_(node_used[n] == sum_(placeholders[a, n] + parked[a, n] + reals[a, n] for a in App) for n in Node)
+        return all_(node_used[n] == sum_(units(a, n) for a in App) for n in Node)
 
     @m.always
     def queue_usage_is_conserved() -> Expr:
-        """What a leaf counts is what it counts for its applications, which is what they hold; the parent counts all of
-        it (Y8, Y11)."""
+        """What a leaf counts is what it counts for its applications, which is what they hold; what the parent counts is
+        what its leaves count, and what all applications hold (Y8, Y11)."""
         return (
             all_(leaf_used[q] == sum_(counted[a, q] for a in App) for q in Queue)
             & all_(held(a) == sum_(counted[a, q] for q in Queue) for a in App)
             & (parent_used == sum_(leaf_used[q] for q in Queue))
+            & (parent_used == sum_(units(a, n) for a in App for n in Node))
         )
 
     @m.sometimes
