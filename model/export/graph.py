@@ -63,7 +63,7 @@ def state_graph(machine: Machine, max_states: int = MOST_STATES) -> nx.MultiDiGr
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     calls = [(i.action.name, semantics.arguments(i), semantics.call(i)) for i in semantics.instances]
-    for batch in all_steps(steps):
+    for batch in _all_steps(steps):
         listed = zip(
             place[batch.sources].tolist(), place[batch.targets].tolist(), batch.instances.tolist(), strict=True
         )
@@ -95,8 +95,7 @@ def _breadth_first(steps: Steps) -> Numbers:
     return np.concatenate([steps.at_depth(d) for d in range(steps.depth + 1)])
 
 
-def all_steps(steps: Steps) -> Iterator[Batch]:
-    """Every step from every state."""
+def _all_steps(steps: Steps) -> Iterator[Batch]:
     return steps.batches(np.arange(steps.count, dtype=np.int64))
 
 
@@ -145,7 +144,7 @@ def merged_graphs(
     """
     steps = Steps(whole_search(machine, max_states, progress))
     merging = [_Merging(machine, steps, queries, max_nodes) for queries in projections]
-    for batch in all_steps(steps):
+    for batch in _all_steps(steps):
         for each in merging:
             each.add(batch)
     return [each.merged() for each in merging]
@@ -280,7 +279,6 @@ __all__ = [
     "GraphTooLarge",
     "Merged",
     "Node",
-    "all_steps",
     "life_cycles",
     "merged_graphs",
     "state_graph",

@@ -1,0 +1,263 @@
+"""Slices for proofs about any size: each is a slice of its spec, at small sizes; and what leaves it is found."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import pytest
+from edition_pages import CITED
+from tables import assert_same_counts, vacuous
+
+from model.explore import explore
+from model.explore.vacuity import vacuity
+from model.language import Machine
+from model.language.mutation import mutated, without_guard
+from model.verdict import Outcome
+from specs.loading import SpecLoadError, load_sliced, load_spec
+from specs.mutant import Mutant
+from specs.registry import SHIPPED, SLICED, mutants, slice_of
+from specs.slice_check import SliceError, check_names, check_slice, compare
+from specs.volcano import Edition
+from specs.yunikorn import yunikorn
+
+TINY = {
+    "yunikorn": "size=2 quota=3",
+    "kubernetes": "pods=2 nodes=2 misfits=0",
+    "volcano": "capacity=3",
+}
+LARGER = (
+    ("yunikorn", ""),
+    ("yunikorn", "timers=free"),
+    ("yunikorn", "policy=fair reject_fair=false gate=none capacity=3"),
+    ("yunikorn", "queues=two_leaves leaf_quota=3"),
+    ("yunikorn", "queues=two_leaves quota=5 capacity=3"),
+    ("yunikorn", "apps=3 size=2"),
+    ("kubernetes", ""),
+    ("kubernetes", "edition=seed"),
+    ("kubernetes", "misfits=0 capacity=2 nodes=2"),
+    ("kubernetes", "pods=3 min_count=3 nodes=2 capacity=2 misfits=0"),
+    ("kubernetes", "groups=3 pods=2 nodes=2 misfits=0"),
+    ("volcano", ""),
+    ("volcano", "quota_changes=1"),
+    ("volcano", "bind_failures=1"),
+    ("volcano", "drains=1 size=2 capacity=3"),
+    ("volcano", "jobs=2 queues=1 edition=shipped"),
+    ("volcano", "edition=current drains=1 size=2 capacity=3 jobs=2 queues=1"),
+    ("volcano", "edition=current capacity=3"),
+)
+# Together they have every variable and every action of which the slices speak.
+NAMED = {
+    "yunikorn": ("", "policy=fair", "size=5"),
+    "kubernetes": ("", "edition=seed", "late=true failures=2 pods=2 nodes=2"),
+    "volcano": ("drains=1 bind_failures=1 quota_changes=1", "edition=current"),
+}
+# Properties of the full spec that say no more than what the slice is proved to have.
+IMPLIED = {
+    "yunikorn": ("node_capacity", "quota_never_exceeded", "parent_quota_never_exceeded", "no_partial_gang_runs"),
+    "kubernetes": ("node_capacity", "scheduled_count_is_true", "decision_is_atomic"),
+    "volcano": ("cluster_capacity", "no_partial_gang_is_bound", "statements_are_committed_or_discarded"),
+}
+
+
+def machines(spec: str, scope: str) -> tuple[Machine, Machine]:
+    _, full, small = load_sliced(spec, scope.split())
+    return full, small
+
+
+def assert_is_slice(spec: str, scope: str) -> None:
+    full, small = machines(spec, scope)
+    report = compare(slice_of(spec), full, small)
+    assert report.first_bad is None, report.first_bad.text
+    verdict = explore(full)
+    assert (report.states, report.steps) == (verdict.coverage.distinct_states, verdict.coverage.transitions)
+    assert 0 < report.stutters < report.steps
+    assert 1 < report.slice_states < report.states
+
+
+@pytest.mark.parametrize("spec", SLICED)
+def test_every_step_is_one_of_the_slice(spec: str) -> None:
+    assert_is_slice(spec, TINY[spec])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("spec", "scope"), LARGER)
+def test_every_step_is_one_of_the_slice_in_larger_scopes(spec: str, scope: str) -> None:
+    assert_is_slice(spec, scope)
+
+
+@pytest.mark.parametrize("spec", SLICED)
+def test_everything_is_seen_or_named_as_removed(spec: str) -> None:
+    """And nothing else is named: no entry is of what is gone from the spec, or from the slice."""
+    slice_, names = slice_of(spec), set[str]()
+    for scope in NAMED[spec]:
+        full, small = machines(spec, scope)
+        check_names(slice_, full, small)
+        names |= {v.name for v in full.variables} | {a.name for a in full.actions}
+    assert {*slice_.removed, *slice_.actions} <= names
+    assert {n for others in slice_.actions.values() for n in others} == {a.name for a in slice_.small().actions}
+    assert all(len(why) > 10 for why in slice_.removed.values())
+
+
+@pytest.mark.parametrize("spec", SLICED)
+def test_a_slice_holds(spec: str) -> None:
+    machine = load_spec(f"{spec}:slice")
+    verdict = explore(machine)
+    assert (verdict.outcome, vacuous(verdict)) == (Outcome.HOLDS, [])
+    assert all(verdict.coverage.actions.values())
+    documented = [*machine.actions, *machine.properties]
+    assert [each.name for each in documented if not CITED.search(each.doc)] == []
+    assert {p.name for p in machine.properties} & set(IMPLIED[spec])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spec", SLICED)
+def test_a_slice_is_what_the_interpreter_says_and_every_property_can_be_broken(spec: str) -> None:
+    assert_same_counts(load_spec(f"{spec}:slice"))
+    found = vacuity(lambda: load_spec(f"{spec}:slice"), explore(load_spec(f"{spec}:slice")))
+    assert found.unbroken == ()
+
+
+def leaves(mutant: Mutant) -> str:
+    """How the mutant leaves the slice; nothing if it does not."""
+    slice_ = slice_of(mutant.base().name)
+    _, small = slice_.machines(mutant.parameters)
+    report = compare(slice_, mutant.make(), small)
+    return "" if report.first_bad is None else report.first_bad.text
+
+
+def breaking(spec: str) -> list[Mutant]:
+    """The mutants that break what the slice is proved to have, in scopes that it has."""
+    found = []
+    for mutant in mutants(spec):
+        if mutant.violated not in IMPLIED[spec]:
+            continue
+        try:
+            slice_of(spec).machines(mutant.parameters)
+        except ValueError:
+            continue
+        found.append(mutant)
+    return found
+
+
+def test_a_fault_that_breaks_what_is_proved_leaves_the_slice() -> None:
+    build = partial(yunikorn, size=2, quota=3)
+    faulty = mutated(build, without_guard("allocate_placeholder", "< capacity[n]"))
+    _, small = slice_of("yunikorn").machines({"size": 2, "quota": 3})
+    bad = compare(slice_of("yunikorn"), faulty, small).first_bad
+    assert bad is not None
+    told = re.fullmatch(r"(node_used\[node[12]\]) is 3, outside 0\.\.2", bad.why)
+    assert told is not None
+    assert (bad.before[told[1]], bad.after[told[1]]) == (2, 3)
+    assert bad.call.startswith("allocate_placeholder(app")
+    assert bad.distance == 4
+    assert bad.text.startswith(
+        f"step 5, {bad.call}, is no step of the slice: {bad.why}\n  in the full spec:\n    asks["
+    )
+    assert f"  in the slice:\n    asks[{bad.call[21:25]}]: 1 -> 0\n" in bad.text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mutant", [pytest.param(m, id=f"{spec}-{m.name}") for spec in SLICED for m in breaking(spec)])
+def test_every_such_mutant_leaves_the_slice(mutant: Mutant) -> None:
+    assert leaves(mutant)
+
+
+def test_a_finding_of_todays_code_is_no_step_of_the_slice() -> None:
+    """Where the full spec does what the slice forbids it is told; the slice is not of these scopes."""
+    for spec, scope, step in (
+        ("volcano", {"edition": Edition.CURRENT, "bind_failures": 1}, "commit_fails"),
+        ("kubernetes", {"pods": 2, "nodes": 2, "misfits": 0, "late": True, "failures": 2}, "decide_success"),
+    ):
+        bad = check_slice(slice_of(spec), **scope).first_bad
+        assert bad is not None
+        assert bad.call.startswith(f"{step}(")
+
+
+def test_what_a_slice_forgets_to_name_is_told() -> None:
+    slice_ = slice_of("volcano")
+    full, small = slice_.machines({})
+
+    def refused(**changed: Any) -> str:
+        with pytest.raises(SliceError) as error:
+            check_names(replace(slice_, **changed), full, small)
+        return str(error.value).removeprefix("volcano_slice is no slice of volcano: ").removeprefix("volcano_slice: ")
+
+    without = {name: why for name, why in slice_.removed.items() if name not in ("tried", "submit")}
+    assert refused(removed=without) == (
+        "variable tried is neither seen nor removed; action submit is neither mapped nor removed"
+    )
+    assert refused(removed={**slice_.removed, "bound": "why", "commit": "why"}) == (
+        "variable bound is removed, and yet seen; action commit is removed, and yet mapped"
+    )
+    view = slice_.view(full)
+    assert (
+        refused(view=lambda _: {**view, "other": view["used"]}) == "the view of volcano and the slice differ in other"
+    )
+    assert refused(view=lambda _: {**view, "turn": view["bound"]}) == "the view of turn is an integer"
+    with pytest.raises(SliceError, match="^volcano_slice has 3 Job, volcano has 2$"):
+        check_names(slice_, full, slice_.small(jobs=3))
+
+
+def test_an_action_that_is_to_change_nothing_changes_nothing() -> None:
+    slice_ = slice_of("volcano")
+    actions = {name: others for name, others in slice_.actions.items() if name != "pop_job"}
+    bad = check_slice(replace(slice_, actions=actions, removed={**slice_.removed, "pop_job": "nothing"})).first_bad
+    assert bad is not None
+    assert bad.why == "pop_job is to change nothing there"
+
+
+def test_a_slice_that_starts_otherwise_is_told() -> None:
+    slice_ = slice_of("volcano")
+    full, small = slice_.machines({})
+    view = slice_.view(full)
+    bad = compare(replace(slice_, view=lambda _: {**view, "drained": lambda: 1}), full, small).first_bad
+    assert bad is not None
+    assert (bad.call, bad.why) == ("", "drained is 1, outside 0..0")
+    assert bad.text.startswith("the full spec starts where the slice does not: drained is 1, outside 0..0\n    turn = ")
+
+
+def test_a_view_that_sees_too_little_is_told() -> None:
+    """What a slice does not see changing it cannot follow."""
+    slice_ = slice_of("volcano")
+    full, small = slice_.machines({})
+    view = slice_.view(full)
+    bad = compare(replace(slice_, view=lambda _: {**view, "used": lambda: 0}), full, small).first_bad
+    assert bad is not None
+    assert bad.call.startswith("allocate(")
+    assert bad.why == "it is not allocate"
+
+
+@pytest.mark.parametrize(
+    ("spec", "scope", "message"),
+    [
+        ("yunikorn", "edition=current", "the slice of yunikorn is for edition=seed, found current"),
+        ("yunikorn", "size=2,3", "a slice has one size for all; found (2, 3)"),
+        ("yunikorn", "capacity=2,3", "a slice has one capacity for all; found (2, 3)"),
+        (
+            "kubernetes",
+            "cycle=pod_by_pod misfits=0",
+            "the slice of kubernetes is for cycle=pod_group, found pod_by_pod",
+        ),
+        ("volcano", "layout=case1", "the slice of volcano is for layout=grid, found case1"),
+        ("volcano", "slow_ends=1", "the slice of volcano is for slow_ends=0, found 1"),
+    ],
+)
+def test_a_scope_that_a_slice_does_not_have_is_refused(spec: str, scope: str, message: str) -> None:
+    with pytest.raises(SpecLoadError) as error:
+        load_sliced(spec, scope.split())
+    assert str(error.value) == f"{spec}: {message}"
+
+
+def test_specs_without_a_slice() -> None:
+    for spec in set(SHIPPED) - set(SLICED):
+        with pytest.raises(
+            SpecLoadError, match=f"^{spec} has no slice: there are slices of yunikorn, kubernetes, volcano$"
+        ):
+            load_spec(f"{spec}:slice")
+    with pytest.raises(SpecLoadError, match="no spec is named 'nothing:slice'"):
+        load_spec("nothing:slice")
+    with pytest.raises(SpecLoadError, match="yunikorn:slice: size is an integer from 1"):
+        load_spec("yunikorn:slice", ["size=0"])
