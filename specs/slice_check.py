@@ -16,6 +16,7 @@ from model.export.columns import Columns
 from model.export.graph import whole_search
 from model.language import Expr, Machine, Read, Sort, describe_domain
 from model.language.expressions import lift
+from model.language.machine import Cell
 from model.language.types import domain_type
 from model.language.walking import walk
 from model.semantics import Fault, Semantics
@@ -168,16 +169,19 @@ class _Projection:
 
     def outside(self, raw: Raw) -> str:
         """Which value the slice has no room for, if any."""
-        for cell, value in zip(self._cells, raw, strict=True):
+        for cell, value in self._both(raw):
             if value not in self.small.values(cell.variable.domain):
                 return f"{self.small.show_cell(cell)} is {value}, outside {describe_domain(cell.variable.domain)}"
         return ""
 
     def named(self, raw: Raw) -> NamedState:
-        """A state of the slice in its words; of one that is outside, in numbers."""
-        if self.outside(raw):
-            return {self.small.show_cell(c): v for c, v in zip(self._cells, raw, strict=True)}
-        return named_state(self.small, raw)
+        """A state of the slice in its words, with a number where it has no room for the value."""
+        inside = [v if v in (r := self.small.values(c.variable.domain)) else r.start for c, v in self._both(raw)]
+        outside = {self.small.show_cell(c): v for (c, v), i in zip(self._both(raw), inside, strict=True) if v != i}
+        return {**named_state(self.small, inside), **outside}
+
+    def _both(self, raw: Raw) -> Iterator[tuple[Cell, int]]:
+        return zip(self._cells, raw, strict=True)
 
 
 def _cells(slice_: Slice, full: Machine, small: Machine) -> Iterator[tuple[Expr, Mapping[int, int]]]:
