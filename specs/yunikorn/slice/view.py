@@ -10,7 +10,8 @@ from specs.slicing import Slice, one_number
 from specs.yunikorn.machine import yunikorn
 from specs.yunikorn.parameters import Edition, Queues
 from specs.yunikorn.seed.state import App, AppState, State
-from specs.yunikorn.slice.machine import Life, yunikorn_slice
+from specs.yunikorn.slice.machine import yunikorn_slice
+from specs.yunikorn.slice.state import Life
 
 
 def _scale(full: Mapping[str, Any]) -> dict[str, Any]:
