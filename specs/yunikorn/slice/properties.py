@@ -34,6 +34,11 @@ def declare(m: Machine, s: State) -> None:
         )
 
     @m.always
+    def real_pods_run() -> Expr:
+        """An application with a real pod allocated is Running, or Waiting (Y20)."""
+        return all_(implies(sum_(s.reals[a, n] for n in Node) > 0, s.life[a] == Life.RUNNING) for a in App)
+
+    @m.always
     def gangs_are_reserved_whole() -> Expr:
         """Of an accepted application for which no real pod was asked yet every member is pending or allocated: asks run
         out only when the whole gang has its placeholders (Y1, Y14, Y19)."""
