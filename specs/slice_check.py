@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -18,14 +19,15 @@ from model.language import Expr, Machine, Read, Sort, describe_domain
 from model.language.expressions import lift
 from model.language.machine import Cell
 from model.language.types import domain_type
-from model.language.walking import walk
-from model.semantics import Fault, Semantics
+from model.language.walking import in_text, walk
+from model.semantics import Fault, Instance, Semantics
 from model.semantics import State as Raw
 from model.trace import NamedState, named_state, show, summary
 from specs.slicing import Slice
 
 MOST_STATES: Final = 2_000_000
 _PART: Final = 1 << 16
+_WIDTH: Final = 80
 
 
 class SliceError(Exception):
@@ -52,7 +54,11 @@ class BadStep:
             return "\n    ".join([f"the full spec starts where the slice does not: {self.why}", *summary(self.after)])
         return "\n".join(
             [
-                f"step {self.distance + 1}, {self.call}, is no step of the slice: {self.why}",
+                textwrap.fill(
+                    f"step {self.distance + 1}, {self.call}, is no step of the slice: {self.why}",
+                    _WIDTH,
+                    subsequent_indent="  ",
+                ),
                 _told("in the full spec", self.full_after, self.full_before),
                 _told("in the slice", self.after, self.before),
             ]
@@ -302,8 +308,9 @@ class _Comparison:
     def _bad(self, source: int, target: int, instance: int, depth: int) -> BadStep:
         before, after = (self._rows[self._classes[number]] for number in (source, target))
         called = self._full.instances[instance]
-        others = self._slice.actions.get(called.action.name)
-        is_none = f"it is not {' nor '.join(others)}" if others else f"{called.action.name} is to change nothing there"
+        others = self._slice.actions.get(called.action.name, ())
+        near = [self._differs(i, before, after) for i in self._small.instances if i.action.name in others]
+        is_none = min(near)[1] if near else f"{called.action.name} is to change nothing there"
         return BadStep(
             self._full.call(called),
             depth,
@@ -313,6 +320,19 @@ class _Comparison:
             self._projection.named(after),
             self._projection.outside(after) or is_none,
         )
+
+    def _differs(self, instance: Instance, before: Raw, after: Raw) -> tuple[tuple[int, int], str]:
+        """How far an instance of the slice is from being this step, and what is in its way."""
+        call, env = self._small.call(instance), instance.environment()
+        needed = [g.condition for g in instance.action.guards if not self._small.evaluate(g.condition, before, env)]
+        if needed:
+            return (len(needed), 0), f"{call} needs {'; '.join(map(in_text, needed))}"
+        result = self._small.fire(instance, before)
+        if isinstance(result, Fault):
+            return (0, len(after) + 1), f"by {call} {result.message}"
+        mine, theirs = self._projection.named(result), self._projection.named(after)
+        other = [f"{cell} = {show(value)}" for cell, value in mine.items() if value != theirs[cell]]
+        return (0, len(other)), f"{call} makes {', '.join(other)}"
 
     def _named(self, number: int) -> NamedState:
         raw = self._steps.raw(np.array([number], np.int64))[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 import click
@@ -61,15 +62,22 @@ def command(spec: str, parameters: tuple[str, ...], max_states: int, as_json: bo
 def _text(slice_: Slice, full: Machine, small: Machine, report: SliceReport) -> str:
     scope = " ".join(f"{name}={value}" for name, value in small.parameters.items())
     if report.first_bad is not None:
-        return f"NO SLICE of {full.name}: {small.name} {scope}\n\n{report.first_bad.text}"
+        return f"{_filled(f'NO SLICE of {full.name}: {small.name} {scope}')}\n\n{report.first_bad.text}"
     names = [*(v.name for v in full.variables), *(a.name for a in full.actions)]
+    counts = (
+        f"All {report.steps:,} steps compared; {report.stutters:,} change nothing that the slice sees. "
+        f"{report.states:,} states, {report.slice_states:,} for the slice."
+    )
     lines = [
-        f"A SLICE of {full.name}: {small.name} {scope}",
-        f"all {report.steps:,} steps compared; {report.stutters:,} change nothing that the slice sees. "
-        f"{report.states:,} states, {report.slice_states:,} for the slice",
+        _filled(f"A SLICE of {full.name}: {small.name} {scope}"),
+        _filled(counts),
         "",
         table(("action", "in the slice"), [(name, ", ".join(seen)) for name, seen in report.seen_as.items()], WIDTH),
         "",
         table(("left out", "because"), [(n, slice_.removed[n]) for n in names if n in slice_.removed], WIDTH),
     ]
     return "\n".join(lines)
+
+
+def _filled(text: str) -> str:
+    return textwrap.fill(text, WIDTH, subsequent_indent="  ")

@@ -14,8 +14,8 @@ def test_the_command_tells_of_a_slice(capsys: pytest.CaptureFixture[str]) -> Non
     assert run(["slice", "volcano", "capacity=3"]) == 0
     text = capsys.readouterr().out
     assert text.startswith(
-        "A SLICE of volcano: volcano_slice queues=2 jobs=2 size=3 minimum=2 capacity=3 drains=0\n"
-        "all 2,439 steps compared; 1,023 change nothing that the slice sees. 1,700 states, 61 for the slice\n"
+        "A SLICE of volcano: volcano_slice queues=2 jobs=2 size=3 minimum=2 capacity=3\n  drains=0\n"
+        "All 2,439 steps compared; 1,023 change nothing that the slice sees. 1,700\n  states, 61 for the slice.\n"
     )
     assert re.search(r"^pop_job +pop_job$", text, re.MULTILINE)
     assert re.search(r"^tried +a job may be popped as often as it likes$", text, re.MULTILINE)
