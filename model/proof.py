@@ -18,6 +18,7 @@ class Method(enum.Enum):
     LEMMAS = "induction with lemmas"
     BOUNDED = "bounded model checking"
     EXPLORED = "exploration"
+    ANY_SIZE = "induction for any size"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +79,40 @@ class Claimed:
 
 
 @dataclass(frozen=True, slots=True)
+class AnySize:
+    """What a proof for any size speaks of, and rests on.
+
+    ``sorts``: those of which there may be any number, and for each the parameters that say how many, none if it is
+    always the same. ``least``: for a parameter with which the spec is another one at 1, the least with which it is
+    this one. ``compared``: at so many sizes the spec's text was the same. ``counters``: sums that were followed.
+    ``changes``: so many changes of them were proved equal to the change of what they sum. ``explored``: at so many
+    states of small sizes, told by size, lemmas were looked for.
+    """
+
+    sorts: Mapping[str, tuple[str, ...]]
+    least: Mapping[str, int]
+    compared: int
+    counters: int
+    changes: int
+    explored: Mapping[str, int]
+
+    def to_json(self) -> dict[str, Any]:
+        """As ``gangproof prove --any-size`` answers."""
+        return {
+            "sorts": {sort: list(names) for sort, names in self.sorts.items()},
+            "least": dict(self.least),
+            "compared": self.compared,
+            "counters": self.counters,
+            "changes": self.changes,
+            "explored": dict(self.explored),
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Proof:
     """The answer about one machine. ``left_out``: properties that are about runs, or goals, which induction does not
-    speak of. ``length``: runs of so many steps were all looked at."""
+    speak of. ``length``: runs of so many steps were all looked at. ``any_size``: of a proof for any size, what it
+    rests on; ``parameters`` that decide sizes are then those at which violations and lemmas were looked for."""
 
     spec: str
     parameters: Mapping[str, Any]
@@ -88,6 +120,7 @@ class Proof:
     left_out: tuple[str, ...]
     length: int
     seconds: float
+    any_size: AnySize | None = None
 
     @property
     def properties(self) -> tuple[PropertyVerdict, ...]:
@@ -121,8 +154,9 @@ class Proof:
             "left_out": list(self.left_out),
             "length": self.length,
             "seconds": round(self.seconds, 3),
+            "any_size": None if self.any_size is None else self.any_size.to_json(),
             **trace_json(self.first_violation),
         }
 
 
-__all__ = ["Blocked", "Claimed", "Lemma", "Method", "Proof"]
+__all__ = ["AnySize", "Blocked", "Claimed", "Lemma", "Method", "Proof"]

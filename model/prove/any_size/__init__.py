@@ -1,0 +1,23 @@
+"""Proofs for any number of elements: sorts of any size, sums as counters, invariants that speak of all elements.
+
+The way of a spec through here:
+
+- `family`: the spec is built at several sizes; that it says the same at each is what makes it one family.
+- `effects`: what an expression is after a step, said in the state before it.
+- `sums`, `linear`, `terms`: sums over sorts of any size become combinations of counters; `obligations` proves each
+  computation, element by element.
+- `ground`: formulas without quantifiers, for the elements that matter, with what is known of counters.
+- `candidates`: lemmas that might help, from states of small machines; `invariant`: of these and the claims what is
+  inductive; `support`: what each proof rests on.
+- `prover` does all of it; `wording` tells it in the words of the spec.
+
+What is known of counters, beside what `sums` computes, are three facts about finite sums of what is never negative: such
+a sum is not negative; it is at least what any different elements have together; and a sum over two sorts is at least what
+its rows have together. That nothing summed is negative is proved for each counter.
+
+Nothing is claimed about how many elements are enough: a proof is an invariant that every step keeps, whatever the size.
+"""
+
+from model.prove.any_size.prover import SAMPLES, prove_any_size
+
+__all__ = ["SAMPLES", "prove_any_size"]

@@ -1,0 +1,80 @@
+"""What the proof of each claim rests on: of all that is inductive together, little."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from model.prove.any_size.invariant import Blocking, Candidate, Keeping
+from model.prove.solving import Deadline
+
+
+class Support:
+    """``holding`` is inductive together; each part of a proof rests on few of them. What a proof rests on already is
+    tried first, then claims, then lemmas."""
+
+    def __init__(self, keeping: Sequence[Keeping], holding: Sequence[Candidate], deadline: Deadline) -> None:
+        self._keeping: Final = keeping
+        self.holding: Final = holding
+        self._deadline: Final = deadline
+        self._needs: Final[dict[str | int, list[Candidate] | None]] = {}
+        self._chosen: Final[dict[int, Candidate]] = {id(c): c for c in holding if c.claim is not None}
+
+    def of(self, claim: str, candidates: Sequence[Candidate]) -> list[Candidate] | None:
+        """All that the proof of ``claim`` rests on; None if there is no proof. ``candidates``: parts of claims."""
+        parts = [c for c in candidates if c.claim == claim]
+        if any(c not in self.holding for c in parts):
+            return None
+        if parts:
+            return self.below(*parts)
+        needed = self._core(claim)
+        return None if needed is None else self.below(*needed)
+
+    @property
+    def chosen(self) -> list[Candidate]:
+        """Claims, and what proofs rest on so far."""
+        return [c for c in self.holding if id(c) in self._chosen]
+
+    def below(self, *of: Candidate) -> list[Candidate]:
+        """These, and all that their proofs rest on."""
+        found: dict[int, Candidate] = {}
+        open_ = list(of)
+        while open_:
+            each = open_.pop()
+            if id(each) not in found:
+                found[id(each)] = each
+                needed = self._core(each)
+                assert needed is not None, "what is inductive together is not"
+                open_ += needed
+        return [c for c in self.holding if id(c) in found]
+
+    def _core(self, goal: Candidate | str) -> list[Candidate] | None:
+        key = goal if isinstance(goal, str) else id(goal)
+        if key not in self._needs:
+            found: dict[int, Candidate] | None = {}
+            for each in self._keeping:
+                core = each.core(goal, self.chosen, self._deadline)
+                if core is None:
+                    core = each.core(goal, self.holding, self._deadline)
+                if core is None:
+                    found = None
+                    break
+                found |= {id(c): c for c in core}
+                self._chosen.update(found)
+            self._needs[key] = None if found is None else list(found.values())
+        return self._needs[key]
+
+    def blocking(self, claim: str, candidates: Sequence[Candidate]) -> Blocking | None:
+        """What blocks ``claim``: where it is itself assumed, with all that is inductive."""
+        parts = [c for c in candidates if c.claim == claim]
+        goals: list[Candidate | str] = [*parts] if parts else [claim]
+        for goal in goals:
+            assumed = [*self.holding, *(c for c in parts if c not in self.holding)]
+            for each in self._keeping:
+                found = each.blocking(goal, assumed, self._deadline)
+                if found is not None:
+                    return found
+        return None
+
+
+__all__ = ["Support"]
