@@ -28,7 +28,7 @@ def proof_text(machine: Machine, proof: Proof) -> str:
     if proof.left_out:
         about = "about runs, or goals, which `gangproof check` decides"
         parts += ["", paragraph(f"Left out, {about}: {', '.join(proof.left_out)}.", indent="  ")]
-    parts += [*_lemmas(proof), *_blocked(proof)]
+    parts += [*lemmas_text(proof), *blocked_text(proof)]
     violated = proof.first_violation
     if violated is not None:
         parts += ["", *trace_text(machine, violated)]
@@ -53,7 +53,8 @@ def _headline(proof: Proof) -> str:
     return f"{proof.outcome.value.upper()}: {what}. {looked.capitalize()} ({proof.seconds:.2f} s)."
 
 
-def _lemmas(proof: Proof) -> Iterator[str]:
+def lemmas_text(proof: Proof) -> Iterator[str]:
+    """The lemmas that any of the proofs rests on, as far as they are not too many."""
     found = list(dict.fromkeys(lemma.text for c in proof.claimed for lemma in c.lemmas))
     if not found:
         return
@@ -68,7 +69,8 @@ def _lemmas(proof: Proof) -> Iterator[str]:
         yield f"  and {len(found) - _MOST_LEMMAS} more, which --json has"
 
 
-def _blocked(proof: Proof) -> Iterator[str]:
+def blocked_text(proof: Proof) -> Iterator[str]:
+    """The state that blocks the first property that is blocked."""
     blocked = [c for c in proof.claimed if c.blocked is not None]
     for claimed in blocked[:1]:
         yield from _what_blocks(claimed)
@@ -98,4 +100,4 @@ def _what_blocks(claimed: Claimed) -> Iterator[str]:
     yield paragraph(f"  {shown}", indent="    ")
 
 
-__all__ = ["proof_text"]
+__all__ = ["blocked_text", "lemmas_text", "proof_text"]

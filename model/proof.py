@@ -83,14 +83,14 @@ class AnySize:
     """What a proof for any size speaks of, and rests on.
 
     ``sorts``: those of which there may be any number, and for each the parameters that say how many, none if it is
-    always the same. ``least``: for a parameter with which the spec is another one at 1, the least with which it is
-    this one. ``compared``: at so many sizes the spec's text was the same. ``counters``: sums that were followed.
+    always the same. ``compared``: at so many sizes the spec's text was the same, but for actions that it does not have
+    at the sizes ``fewer``, in words; what every step keeps, fewer steps keep. ``counters``: sums that were followed.
     ``changes``: so many changes of them were proved equal to the change of what they sum. ``explored``: at so many
     states of small sizes, told by size, lemmas were looked for.
     """
 
     sorts: Mapping[str, tuple[str, ...]]
-    least: Mapping[str, int]
+    fewer: tuple[str, ...]
     compared: int
     counters: int
     changes: int
@@ -100,7 +100,7 @@ class AnySize:
         """As ``gangproof prove --any-size`` answers."""
         return {
             "sorts": {sort: list(names) for sort, names in self.sorts.items()},
-            "least": dict(self.least),
+            "fewer": list(self.fewer),
             "compared": self.compared,
             "counters": self.counters,
             "changes": self.changes,

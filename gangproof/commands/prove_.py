@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import click
+from click.core import ParameterSource
 
 from gangproof.output import print_json
 from gangproof.progress import Bar
@@ -33,6 +34,11 @@ from gangproof.sizes import Seconds
     show_default=True,
     help="Find lemmas from at most so many states.",
 )
+@click.option(
+    "--any-size",
+    is_flag=True,
+    help="For any number of elements of the sorts; of yunikorn, kubernetes and volcano through their slices.",
+)
 @click.option("--time-limit", type=Seconds(), help="Stop, with UNKNOWN, after so many seconds.")
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
 def command(
@@ -43,6 +49,7 @@ def command(
     length: int,
     strengthen: bool,
     samples: int,
+    any_size: bool,
     time_limit: float | None,
     as_json: bool,
 ) -> int:
@@ -53,6 +60,11 @@ def command(
     shortest one. Properties about runs, and goals, are left out: `gangproof check` decides those. It also
     says whether a property says anything at all: one whose premise never holds is proved here, and vacuous there.
 
+    With --any-size the claims are proved for any number of elements of each sort, by one step of induction; sums over a
+    sort are followed as counters. The parameters that say how many there are say then only where to look for violations
+    and lemmas; the others are as given. What cannot be read, or is not inductive, is unknown, and why is told. Where
+    SPEC has a slice, that is what is proved, and every step of SPEC at these sizes is compared with it.
+
     Exit status: 0 holds, 1 violated, 2 bad input, 3 unknown.
     """
     from gangproof.names import known_property
@@ -60,6 +72,8 @@ def command(
     from model.prove import prove
     from specs.loading import load_spec
 
+    if any_size:
+        return _any_size(spec, parameters, only, samples, time_limit, as_json)
     machine = load_spec(spec, parameters)
     for name in only:
         known_property(machine, name)
@@ -75,7 +89,44 @@ def command(
             progress=bar.show,
         )
     if as_json:
-        print_json(proof.to_json())
+        print_json({**proof.to_json(), "slice": None})
     else:
         click.echo(proof_text(machine, proof))
+    return proof.outcome.exit_status
+
+
+def _any_size(
+    spec: str, parameters: tuple[str, ...], only: tuple[str, ...], samples: int, time_limit: float | None, as_json: bool
+) -> int:
+    from gangproof.any_size_text import any_size_text, slice_json, without_slice
+    from gangproof.names import known_property
+    from model.prove.any_size import SAMPLES, prove_any_size
+    from specs.families import load_family
+
+    def given(name: str) -> bool:
+        return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
+
+    for name in ("most_k", "length", "strengthen"):
+        if given(name):
+            option = {"most_k": "--k"}.get(name, f"--{name}")
+            raise click.UsageError(f"{option} is not for --any-size, which is one step of induction")
+    family = load_family(spec, parameters)
+    for name in only:
+        known_property(family.machine, name)
+    with Bar() as bar:
+        report = None if family.slice_ is None else family.compare(bar.update)
+        proof = prove_any_size(
+            family.build,
+            family.parameters,
+            properties=only,
+            samples=samples if given("samples") else SAMPLES,
+            time_limit=time_limit,
+            progress=bar.show,
+        )
+    if report is not None and not report.is_slice:
+        proof = without_slice(proof)
+    if as_json:
+        print_json({**proof.to_json(), "slice": slice_json(family, report)})
+    else:
+        click.echo(any_size_text(family, report, proof))
     return proof.outcome.exit_status

@@ -20,7 +20,20 @@ from model.language.types import BOOL, INT, EnumType
 from model.language.walking import children, free_symbols, walk
 from model.prove.any_size.invariant import Candidate
 from model.prove.any_size.linear import linear
-from model.prove.any_size.terms import TRUE, all_of, both, either, key_of, minus, name_of, no, op_of, plus, replaced, same
+from model.prove.any_size.terms import (
+    TRUE,
+    all_of,
+    both,
+    either,
+    key_of,
+    minus,
+    name_of,
+    no,
+    op_of,
+    plus,
+    replaced,
+    same,
+)
 
 _MOST_ATOMS = 12
 _MOST_SYMBOLS = 3
@@ -94,7 +107,9 @@ class Vocabulary:
         if (sort, number) not in self._symbols:
             used = {s.name for s in self._symbols.values()}
             wanted = name or sort.__name__.lower()
-            free = next(n for n in itertools.chain([wanted], (f"{wanted}{i}" for i in itertools.count(2))) if n not in used)
+            free = next(
+                n for n in itertools.chain([wanted], (f"{wanted}{i}" for i in itertools.count(2))) if n not in used
+            )
             self._symbols[sort, number] = sort(free)
         return self._symbols[sort, number]
 
@@ -143,7 +158,9 @@ class _InScope:
         plain = [*atoms, *v.within(v.atoms, scope)] if scope else atoms
         members = v.within(v.members, scope)
         cases = [TRUE, *_cases(members), *_flags(v.within(v.flags, scope))]
-        counts = [c for a in v.within(v.atoms, scope)[:_MOST_ATOMS] for c in (same(a, _ZERO), op_of(">", BOOL, a, _ZERO))]
+        counts = [
+            c for a in v.within(v.atoms, scope)[:_MOST_ATOMS] for c in (same(a, _ZERO), op_of(">", BOOL, a, _ZERO))
+        ]
         for term in {key_of(t): t for t in [*plain, *terms]}.values():
             yield from self._bounded(term, cases)
         for term in atoms:

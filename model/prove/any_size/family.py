@@ -20,24 +20,26 @@ from model.prove.any_size.terms import Unreadable
 SIZES: Final = (1, 2, 3, 4, 5, 8)
 """Values of a parameter that a machine is built with, to see what it decides and whether the text stays the same."""
 
+_FEW: Final = 2
+_LEAST_COMPARED: Final = 2
+_MOST_TOGETHER: Final = 3
+_DECORATOR: Final = "    @m."
+_ACTION: Final = "m.action"
+
 Build = Callable[..., Machine]
 """A spec function, with all its parameters as keywords."""
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """``machine`` at the parameters that were asked for, ``sizes``: for each parameter that decides how many elements
-    some sorts have, those sorts by name. ``compared``: at so many sizes the text was the same; ``least``: for a
-    parameter with which it differs at 1, the least for which it does not."""
+    """``machine`` has every action that any of them has. ``sizes``: for each parameter that decides how many elements
+    some sorts have, those sorts by name. ``compared``: at so many sizes the text was the same; ``fewer``: sizes, in
+    words, at which actions are missing, so that what holds of all of them holds there too."""
 
     machine: Machine
     sizes: Mapping[str, tuple[str, ...]]
     compared: int
-    least: Mapping[str, int]
-
-    def at(self, size: int) -> Machine:
-        """The machine with so many elements of each sort."""
-        return resized(self.machine, {sort.__name__: size for sort in self.machine.sorts})
+    fewer: tuple[str, ...]
 
 
 def resized(machine: Machine, sizes: Mapping[str, int]) -> Machine:
@@ -55,19 +57,46 @@ def resized(machine: Machine, sizes: Mapping[str, int]) -> Machine:
 def family_of(build: Build, parameters: Mapping[str, Any]) -> Family:
     """The family of ``build`` around ``parameters``. Unreadable if the machine is another one at other sizes."""
     machine = build(**parameters).finish()
-    wanted = _text(machine)
-    for variable in machine.variables:
-        variable.initial = uniform_start(machine, variable)  # not a list, which has a length
     numbers = [name for name, value in parameters.items() if type(value) is int]
     sizes = {name: found for name in numbers if (found := _decides(build, parameters, name, machine))}
-    compared, least = 1, {}
-    for name in sizes:
-        same, first = _same(build, parameters, name, wanted)
-        compared += same
-        if first > 1:
-            least[name] = first
-    compared += _all_at_once(build, parameters, sizes, wanted, least)
-    return Family(machine, sizes, compared, least)
+    # Of one element there may be less to say: the text to compare with is that of a few.
+    larger = {name: max(parameters[name], _FEW) for name in sizes}
+    widest = built(build, {**parameters, **larger})
+    machine = machine if widest is None else widest
+    wanted = _text(machine)
+    compared, fewer = 0, list[dict[str, int]]()
+    for values in _others(parameters, sizes):
+        other = built(build, {**parameters, **values})
+        if other is None:
+            continue
+        where = " ".join(f"{name}={value}" for name, value in values.items())
+        difference = _difference(wanted, theirs := _text(other))
+        if difference is not None:
+            raise Unreadable(f"the spec is another one at {where}: {difference}")
+        compared += 1
+        if len(theirs) < len(wanted):
+            fewer.append(values)
+    if sizes and compared < _LEAST_COMPARED:
+        raise Unreadable("the spec cannot be had at other sizes, to see whether it stays the same")
+    for variable in machine.variables:
+        variable.initial = uniform_start(machine, variable)  # not a list, which has a length
+    return Family(machine, sizes, compared, _in_words(fewer))
+
+
+def _others(parameters: Mapping[str, Any], sizes: Mapping[str, Any]) -> list[dict[str, int]]:
+    """Sizes to compare at: those asked for; for each parameter several; and a few for all together."""
+    found = [{name: parameters[name] for name in sizes}]
+    found += [{**found[0], name: value} for name in sizes for value in SIZES]
+    together = itertools.islice(itertools.product((1, 2, 3), repeat=len(sizes)), 3**_MOST_TOGETHER)
+    found += [dict(zip(sizes, values, strict=True)) for values in together]
+    return [dict(each) for each in dict.fromkeys(tuple(each.items()) for each in found)]
+
+
+def _in_words(found: list[dict[str, int]]) -> tuple[str, ...]:
+    """What all these sizes have in common, if they do, else each of them: ``nodes=1``."""
+    common = [item for item in found[0].items() if all(item in each.items() for each in found)] if found else []
+    told = [dict(common)] if common else found
+    return tuple(" ".join(f"{name}={value}" for name, value in each.items()) for each in told)
 
 
 def _decides(build: Build, parameters: Mapping[str, Any], name: str, machine: Machine) -> tuple[str, ...]:
@@ -83,43 +112,6 @@ def _decides(build: Build, parameters: Mapping[str, Any], name: str, machine: Ma
     return ()
 
 
-def _same(build: Build, parameters: Mapping[str, Any], name: str, wanted: tuple[str, ...]) -> tuple[int, int]:
-    """At how many other values of ``name`` the text is the same, and the least of them."""
-    count, first = 0, 1
-    for value in SIZES:
-        other = built(build, {**parameters, name: value})
-        if other is None or value == parameters[name]:
-            continue
-        difference = _difference(wanted, _text(other))
-        if difference is None:
-            count += 1
-        elif value == 1 and parameters[name] > 1:
-            first = 2
-        else:
-            raise Unreadable(f"the spec is another one at {name}={value}: {difference}")
-    if not count:
-        raise Unreadable(f"the spec cannot be had at another {name}, to see whether it stays the same")
-    return count, first
-
-
-def _all_at_once(
-    build: Build, parameters: Mapping[str, Any], sizes: Mapping[str, Any], wanted: tuple[str, ...], least: Mapping[str, int]
-) -> int:
-    count = 0
-    if len(sizes) < 2:
-        return 0
-    for values in itertools.islice(itertools.product((2, 3), repeat=len(sizes)), 16):
-        other = built(build, {**parameters, **dict(zip(sizes, values, strict=True))})
-        if other is None:
-            continue
-        difference = _difference(wanted, _text(other))
-        if difference is not None:
-            where = " ".join(f"{n}={v}" for n, v in zip(sizes, values, strict=True))
-            raise Unreadable(f"the spec is another one at {where}: {difference}")
-        count += 1
-    return count
-
-
 def built(build: Build, values: Mapping[str, Any]) -> Machine | None:
     """The machine, or None where the spec refuses these sizes."""
     try:
@@ -129,24 +121,38 @@ def built(build: Build, values: Mapping[str, Any]) -> Machine | None:
 
 
 def _text(machine: Machine) -> tuple[str, ...]:
-    """What ``machine`` says but for the number of elements, line by line."""
-    lines = [line.strip() for line in describe(machine).splitlines()]
-    rest = [line for line in lines if not any(f"m.{kind}(" in line for kind in ("sort", "constant", "variable", "scalar"))]
+    """What ``machine`` says but for the number of elements: declarations line by line, then actions and claims."""
+    lines = describe(machine).splitlines()
+    rest = [
+        line for line in lines if not any(f"m.{kind}(" in line for kind in ("sort", "constant", "variable", "scalar"))
+    ]
     sorts = [f"sort {s.__name__} ordered={d.ordered} symmetric={d.symmetric}" for s, d in machine.sorts.items()]
     tables = [f"constant {t.name}: {sorted(set(t.values.values()))}" for t in machine.tables]
     variables = [
         f"{v.name}: {[s.__name__ for s in v.sorts]} {v.domain} from {sorted(map(str, uniform_start(machine, v).values))}"
         for v in machine.variables
     ]
-    return (*sorts, *tables, *variables, *rest)
+    blocks = "\n".join(rest).split(_DECORATOR)
+    return (*sorts, *tables, *variables, *(f"m.{block.strip()}" for block in blocks))
 
 
 def _difference(mine: tuple[str, ...], theirs: tuple[str, ...]) -> str | None:
-    """The first lines that differ, or None."""
-    for a, b in itertools.zip_longest(mine, theirs, fillvalue="nothing"):
-        if a != b:
-            return f"{b!r}, where it has {a!r}"
-    return None
+    """What of ``theirs`` is not in ``mine``, or missing and no action; or None."""
+    number = 0
+    for part in theirs:
+        while number < len(mine) and mine[number] != part and mine[number].startswith(_ACTION):
+            number += 1
+        if number == len(mine) or mine[number] != part:
+            return f"{_first(part, mine)}"
+        number += 1
+    left = [part for part in mine[number:] if not part.startswith(_ACTION)]
+    return f"{left[0]!r} is missing" if left else None
+
+
+def _first(part: str, mine: tuple[str, ...]) -> str:
+    """The line of ``part`` that ``mine`` does not have."""
+    known = {line for each in mine for line in each.splitlines()}
+    return repr(next((line.strip() for line in part.splitlines() if line not in known), part.splitlines()[0]))
 
 
 __all__ = ["SIZES", "Build", "Family", "built", "family_of", "resized"]

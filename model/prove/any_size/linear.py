@@ -33,7 +33,9 @@ class Linear:
         """The combination as an expression."""
         found: Expr = ZERO
         for coefficient, atom in self.parts.values():
-            found = minus(found, times(-coefficient, atom)) if coefficient < 0 else plus(found, times(coefficient, atom))
+            found = (
+                minus(found, times(-coefficient, atom)) if coefficient < 0 else plus(found, times(coefficient, atom))
+            )
         if self.constant < 0:
             return minus(found, Const(-self.constant))
         return plus(found, Const(self.constant))

@@ -10,7 +10,7 @@ from typing import Final
 
 import z3
 
-from model.language import Expr, Quantified, Sort, Symbol
+from model.language import Quantified, Sort, Symbol
 from model.language.walking import free_symbols
 from model.prove.any_size.ground import Env, Ground, Words
 from model.prove.any_size.sums import Obligation
@@ -60,10 +60,10 @@ class Obligations:
         for symbol in symbols:
             if symbol.uid not in found:
                 name = f"{symbol.name}#{symbol.uid}"
-                is_element = isinstance(symbol, Sort)
-                found[symbol.uid] = (
-                    self._words.element(name, type(symbol)) if is_element else self._words.value(symbol)[0]
-                )
+                if isinstance(symbol, Sort):
+                    found[symbol.uid] = self._words.element(name, type(symbol))
+                else:
+                    found[symbol.uid] = self._words.value(symbol)[0]
         return found
 
     def _model(self, ground: Ground, wrong: Formula) -> z3.ModelRef | None:
@@ -72,4 +72,4 @@ class Obligations:
         return ask(solver, self._deadline)
 
 
-__all__ = ["Expr", "Obligations"]
+__all__ = ["Obligations"]

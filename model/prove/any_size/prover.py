@@ -139,7 +139,7 @@ class _Prover:
             for sort in self._machine.sorts
         }
         changes = 0 if self._obligations is None else self._obligations.proved
-        return AnySize(sorts, self._family.least, self._family.compared, self._counters, changes, self._explored)
+        return AnySize(sorts, self._family.fewer, self._family.compared, self._counters, changes, self._explored)
 
     def _explore(self, values: Mapping[str, Any], samples: int) -> None:
         """States of the machine at ``values``: violations, and samples for lemmas."""
@@ -184,6 +184,8 @@ class _Prover:
             if p.kind.is_universal:
                 self._read_claim(read, p)
         try:
+            if self._family is not None and self._family.fewer:
+                raise Unreadable(f"at {self._family.fewer[0]} the spec has fewer actions")
             read.some_step = sums.normal(freshened(_some_step(machine)))
         except Unreadable as why:
             read.unread[_DEADLOCK] = str(why)
@@ -211,8 +213,12 @@ class _Prover:
         support = self._kept(read, usable)
         if self._open(support, usable):
             vocabulary = Vocabulary(self._words_of(read, usable))
-            with_lemmas = [*usable, *self._lemmas(vocabulary)]
-            support = self._kept(read, with_lemmas)
+            support = self._kept(read, [*usable, *self._lemmas(vocabulary)])
+            self._tell("looking for the lemmas that are needed")
+            proved = [name for name in self._provable if support.of(name, usable) is not None]
+            others = [name for name in proved if not any(c.claim == name for c in usable)]
+            if len(proved) == len(self._provable):
+                support = Support(support.keeping, support.fewer(others), self._deadline)
         for name in self._provable:
             self._answer(name, support, usable)
         if _DEADLOCK in self._wanted and _DEADLOCK not in self._answers:

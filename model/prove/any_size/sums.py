@@ -7,8 +7,8 @@ What a sum is after a step is *computed* here from what it is before. Four laws 
 - Fubini: a sum over a of a sum over b is one over both;
 - a condition that no summed element occurs in can be asked outside.
 
-Each computation leaves an `Obligation`: that the summand is, for every element, what the parts say that it is. Z3 proves
-it (`obligations`), so that of this module nothing is trusted but the laws.
+Each computation leaves an `Obligation`: that the summand is, for every element, what the parts say that it is. Z3
+proves it (`obligations`), so that of this module nothing is trusted but the laws.
 """
 
 from __future__ import annotations
@@ -143,11 +143,15 @@ def ghost(bound: Sequence[Symbol], atom: Expr) -> Quantified:
 def _over_values(expr: Quantified, symbol: Symbol) -> Expr:
     """``expr`` with the cases of ``symbol``, which has few values, written out: choices that ``enabled`` asks about."""
     domain = symbol.domain
-    values = list(domain) if isinstance(domain, (range, enum.EnumType)) else [False, True]
+    values: list[int | bool | enum.Enum] = [False, True]
+    if isinstance(domain, range):
+        values = list(domain)
+    elif isinstance(domain, enum.EnumType):
+        values = list(domain)
     if len(values) > _MOST_VALUES:
         raise Unreadable(f"{symbol.name} has {len(values)} values, and is quantified over", expr.at)
     others = tuple(s for s in expr.symbols if s is not symbol)
-    cases = [replaced(expr.body, {symbol.uid: Const(value)}) for value in values]  # type: ignore[arg-type]
+    cases = [replaced(expr.body, {symbol.uid: Const(value)}) for value in values]
     if expr.kind not in _JOINED:
         raise Unreadable(f"{expr.kind}_ over the values of {symbol.name}", expr.at)
     inner = [Quantified(expr.kind, others, each) if others else _single(expr.kind, each) for each in cases]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from model.prove.any_size.invariant import Blocking, Candidate, Keeping
+from model.prove.any_size.terms import name_of
 from model.prove.solving import Deadline
 
 
@@ -14,7 +15,7 @@ class Support:
     tried first, then claims, then lemmas."""
 
     def __init__(self, keeping: Sequence[Keeping], holding: Sequence[Candidate], deadline: Deadline) -> None:
-        self._keeping: Final = keeping
+        self.keeping: Final = keeping
         self.holding: Final = holding
         self._deadline: Final = deadline
         self._needs: Final[dict[str | int, list[Candidate] | None]] = {}
@@ -35,6 +36,20 @@ class Support:
         """Claims, and what proofs rest on so far."""
         return [c for c in self.holding if id(c) in self._chosen]
 
+    def fewer(self, claims: Sequence[str]) -> list[Candidate]:
+        """Of what proofs rest on what cannot be left out, tried one by one, the longest first: all of it together is
+        inductive, and enough for ``claims``, which are no parts of it."""
+        left = self.chosen
+        for each in sorted((c for c in left if c.claim is None), key=lambda c: -len(name_of(c.body).text)):
+            others = [c for c in left if c is not each]
+            enough = all(
+                not keeping.not_kept(others, others, self._deadline)
+                and all(keeping.core(claim, others, self._deadline) is not None for claim in claims)
+                for keeping in self.keeping
+            )
+            left = others if enough else left
+        return left
+
     def below(self, *of: Candidate) -> list[Candidate]:
         """These, and all that their proofs rest on."""
         found: dict[int, Candidate] = {}
@@ -51,18 +66,21 @@ class Support:
     def _core(self, goal: Candidate | str) -> list[Candidate] | None:
         key = goal if isinstance(goal, str) else id(goal)
         if key not in self._needs:
-            found: dict[int, Candidate] | None = {}
-            for each in self._keeping:
-                core = each.core(goal, self.chosen, self._deadline)
-                if core is None:
-                    core = each.core(goal, self.holding, self._deadline)
-                if core is None:
-                    found = None
-                    break
-                found |= {id(c): c for c in core}
-                self._chosen.update(found)
-            self._needs[key] = None if found is None else list(found.values())
+            self._needs[key] = self._all_cores(goal)
         return self._needs[key]
+
+    def _all_cores(self, goal: Candidate | str) -> list[Candidate] | None:
+        """What ``goal`` rests on, step by step."""
+        found: dict[int, Candidate] = {}
+        for each in self.keeping:
+            core = each.core(goal, self.chosen, self._deadline)
+            if core is None:
+                core = each.core(goal, self.holding, self._deadline)
+            if core is None:
+                return None
+            found |= {id(c): c for c in core}
+            self._chosen.update(found)
+        return list(found.values())
 
     def blocking(self, claim: str, candidates: Sequence[Candidate]) -> Blocking | None:
         """What blocks ``claim``: where it is itself assumed, with all that is inductive."""
@@ -70,7 +88,7 @@ class Support:
         goals: list[Candidate | str] = [*parts] if parts else [claim]
         for goal in goals:
             assumed = [*self.holding, *(c for c in parts if c not in self.holding)]
-            for each in self._keeping:
+            for each in self.keeping:
                 found = each.blocking(goal, assumed, self._deadline)
                 if found is not None:
                     return found

@@ -62,7 +62,9 @@ def op_of(op: str, type_: Type, *args: Expr) -> Expr:
 
 def _logic(op: str, left: Expr, right: Expr) -> Expr:
     if op == "=>":
-        return either(no(left), right) if isinstance(left, Const) or isinstance(right, Const) else _plain(op, left, right)
+        return (
+            either(no(left), right) if isinstance(left, Const) or isinstance(right, Const) else _plain(op, left, right)
+        )
     return both(left, right) if op == "&" else either(left, right)
 
 
@@ -194,7 +196,7 @@ def _text(expr: Expr, bound: Mapping[int, str], free: dict[int, tuple[int, Symbo
 
 
 def _sort(symbol: Symbol) -> str:
-    return symbol.domain.__name__ if isinstance(symbol, Sort) else repr(symbol.domain)
+    return type(symbol).__name__ if isinstance(symbol, Sort) else repr(symbol.domain)
 
 
 def equalities(expr: Expr) -> Iterable[tuple[Symbol, Symbol]]:
@@ -241,8 +243,6 @@ def key_of(expr: Expr) -> str:
     """The text of ``expr`` with its free symbols told apart: equal for equal expressions."""
     name = name_of(expr)
     return f"{name.text} @ {','.join(str(s.uid) for s in name.free)}"
-
-
 
 
 def freshened(expr: Expr) -> Expr:

@@ -32,7 +32,7 @@ def _bare(expr: Expr) -> str:
 def expression_text(expr: Expr) -> str:
     """``expr`` as people read it, operators in parentheses."""
     match expr:
-        case Const(value=value) if isinstance(expr.type, EnumType):
+        case Const() if isinstance(expr.type, EnumType):
             return expr.type.members[expr.raw].name
         case Const():
             return str(expr.value).lower() if expr.type == BOOL else str(expr.value)

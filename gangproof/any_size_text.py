@@ -1,0 +1,127 @@
+"""A proof for any size as text for a terminal of 80 columns: what it is about, what it rests on, what blocks it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from gangproof.output import WIDTH, paragraph, table
+from gangproof.proof_text import blocked_text, lemmas_text
+from gangproof.verdict_text import also_violated, trace_text, typed
+from model.proof import AnySize, Claimed, Proof
+from model.verdict import Outcome
+
+if TYPE_CHECKING:
+    from specs.families import SpecFamily
+    from specs.slice_check import SliceReport
+
+
+def without_slice(proof: Proof) -> Proof:
+    """``proof`` of a machine that is no slice: nothing is shown of the spec by what holds of it."""
+    return replace(proof, claimed=tuple(map(_nothing_shown, proof.claimed)))
+
+
+def _nothing_shown(claimed: Claimed) -> Claimed:
+    if claimed.verdict.outcome is not Outcome.HOLDS:
+        return claimed
+    why = "holds of the slice, and the spec has a step that is none of it"
+    return Claimed(replace(claimed.verdict, outcome=Outcome.UNKNOWN, how=why), seconds=claimed.seconds)
+
+
+def slice_json(family: SpecFamily, report: SliceReport | None) -> dict[str, Any] | None:
+    """Which spec the proof is about where it goes through a slice, and what was compared; null where it does not."""
+    if report is None or family.slice_ is None or family.full is None:
+        return None
+    return {
+        "of": family.full.name,
+        "parameters": dict(family.full.parameters),
+        "is_slice": report.is_slice,
+        "states": report.states,
+        "steps": report.steps,
+        "stutters": report.stutters,
+        "removed": dict(family.slice_.removed),
+    }
+
+
+def any_size_text(family: SpecFamily, report: SliceReport | None, proof: Proof) -> str:
+    """The answer first, then each property, what the proof rests on, the lemmas, and what blocks or violates."""
+    parameters = " ".join(f"{k}={typed(v)}" for k, v in proof.parameters.items())
+    rows = [(c.verdict.name, c.verdict.kind, c.verdict.outcome.value, c.verdict.how) for c in proof.claimed]
+    parts = [
+        paragraph(f"{proof.spec} {parameters}".strip(), indent="  "),
+        paragraph(_headline(proof), indent="  "),
+        "",
+        table(["property", "kind", "verdict", "because"], rows),
+    ]
+    if proof.left_out:
+        left = f"Left out, which `gangproof check` decides: {', '.join(proof.left_out)}."
+        parts += ["", paragraph(left, indent="  ")]
+    parts += [*_sliced(family, report), *_rests_on(proof), *lemmas_text(proof), *blocked_text(proof)]
+    violated = proof.first_violation
+    if violated is not None:
+        parts += ["", *trace_text(family.machine, violated)]
+    return "\n".join([*parts, *also_violated(proof.properties, violated)])
+
+
+def _headline(proof: Proof) -> str:
+    holding = sum(c.verdict.outcome is Outcome.HOLDS for c in proof.claimed)
+    match proof.outcome:
+        case Outcome.HOLDS:
+            count = len(proof.claimed)
+            what = f"{count} {'property' if count == 1 else 'properties'} {_any_number(proof.any_size)}"
+        case Outcome.VIOLATED:
+            first = proof.first_violation
+            assert first is not None
+            what = f"{first.name}, {first.how}"
+        case _:
+            what = f"{len(proof.claimed) - holding} of {len(proof.claimed)} properties could not be proved for any size"
+    return f"{proof.outcome.value.upper()}: {what} ({proof.seconds:.2f} s)."
+
+
+def _any_number(found: AnySize | None) -> str:
+    """For any number of what."""
+    assert found is not None
+    names = [f"{sort} ({', '.join(by)})" if by else sort for sort, by in found.sorts.items()]
+    listed = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    return f"for any number of {listed}, in runs of any length" if names else "in runs of any length"
+
+
+def _sliced(family: SpecFamily, report: SliceReport | None) -> Iterator[str]:
+    """What was proved in the place of the spec, and what it leaves out."""
+    if report is None or family.slice_ is None or family.full is None:
+        return
+    given = " ".join(f"{k}={typed(v)}" for k, v in family.full.parameters.items())
+    yield ""
+    if report.first_bad is not None:
+        yield paragraph(f"It is no slice of {family.full.name} {given}, so this shows nothing of that:", indent="  ")
+        yield report.first_bad.text
+        return
+    yield paragraph(
+        f"What is proved is a slice of {family.full.name}. At {given} all {report.steps:,} steps of"
+        f" {report.states:,} states are steps of the slice, or ({report.stutters:,}) change nothing that it sees.",
+        indent="  ",
+    )
+    names = [*(v.name for v in family.full.variables), *(a.name for a in family.full.actions)]
+    removed = family.slice_.removed
+    yield ""
+    yield table(("left out", "because"), [(n, removed[n]) for n in names if n in removed], WIDTH)
+
+
+def _rests_on(proof: Proof) -> Iterator[str]:
+    """What was looked at: sizes, and sums."""
+    found = proof.any_size
+    if found is None:
+        return
+    yield ""
+    fewer = f" (at {', '.join(found.fewer)} with fewer actions)" if found.fewer else ""
+    states = "; ".join(f"{count:,} with {size}" for size, count in found.explored.items())
+    yield paragraph(
+        f"The spec says the same at all {found.compared} sizes that were tried{fewer}. {found.counters} sums are"
+        f" counters; {found.changes} times what becomes of a sum was computed, and proved. States looked at for"
+        f" violations and lemmas: {states}.",
+        indent="  ",
+    )
+
+
+__all__ = ["any_size_text", "slice_json", "without_slice"]
