@@ -144,10 +144,8 @@ def _over_values(expr: Quantified, symbol: Symbol) -> Expr:
     """``expr`` with the cases of ``symbol``, which has few values, written out: choices that ``enabled`` asks about."""
     domain = symbol.domain
     values: list[int | bool | enum.Enum] = [False, True]
-    if isinstance(domain, range):
-        values = list(domain)
-    elif isinstance(domain, enum.EnumType):
-        values = list(domain)
+    if domain is not bool:
+        values = list(domain) if isinstance(domain, (range, enum.EnumType)) else []
     if len(values) > _MOST_VALUES:
         raise Unreadable(f"{symbol.name} has {len(values)} values, and is quantified over", expr.at)
     others = tuple(s for s in expr.symbols if s is not symbol)
