@@ -116,10 +116,10 @@ def _rests_on(proof: Proof) -> Iterator[str]:
     yield ""
     fewer = f" (at {', '.join(found.fewer)} with fewer actions)" if found.fewer else ""
     states = "; ".join(f"{count:,} with {size}" for size, count in found.explored.items())
+    sums = "1 sum is a counter" if found.counters == 1 else f"{found.counters} sums are counters"
     yield paragraph(
-        f"The spec says the same at all {found.compared} sizes that were tried{fewer}. {found.counters} sums are"
-        f" counters; {found.changes} times what becomes of a sum was computed, and proved. States looked at for"
-        f" violations and lemmas: {states}.",
+        f"The spec says the same at all {found.compared} sizes that were tried{fewer}. {sums}; what becomes of a sum was"
+        f" computed {found.changes} times, and each is proved. States looked at for violations and lemmas: {states}.",
         indent="  ",
     )
 

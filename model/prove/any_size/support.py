@@ -39,16 +39,23 @@ class Support:
     def fewer(self, claims: Sequence[str]) -> list[Candidate]:
         """Of what proofs rest on what cannot be left out, tried one by one, the longest first: all of it together is
         inductive, and enough for ``claims``, which are no parts of it."""
-        left = self.chosen
-        for each in sorted((c for c in left if c.claim is None), key=lambda c: -len(name_of(c.body).text)):
-            others = [c for c in left if c is not each]
-            enough = all(
-                not keeping.not_kept(others, others, self._deadline)
-                and all(keeping.core(claim, others, self._deadline) is not None for claim in claims)
-                for keeping in self.keeping
-            )
-            left = others if enough else left
+        left, again = self.chosen, True
+        while again:
+            # What leaned on one that is left out may be left out later, and another one then.
+            again = False
+            for each in sorted((c for c in left if c.claim is None), key=lambda c: -len(name_of(c.body).text)):
+                others = [c for c in left if c is not each]
+                if self._enough(others, claims):
+                    left, again = others, True
         return left
+
+    def _enough(self, of: Sequence[Candidate], claims: Sequence[str]) -> bool:
+        """Whether these are inductive together, and enough for ``claims``."""
+        return all(
+            not keeping.not_kept(of, of, self._deadline)
+            and all(keeping.core(claim, of, self._deadline) is not None for claim in claims)
+            for keeping in self.keeping
+        )
 
     def below(self, *of: Candidate) -> list[Candidate]:
         """These, and all that their proofs rest on."""
