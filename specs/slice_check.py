@@ -144,6 +144,33 @@ def check_names(slice_: Slice, full: Machine, small: Machine) -> None:
     _named(slice_, full, small)
 
 
+def check_follows(
+    slice_: Slice, full: Machine, small: Machine, *, samples: int = 1000, seed: int = 0
+) -> dict[str, int]:
+    """Whether what is said to follow does, in random states, reachable or not, and steps between them.
+
+    Returns for each such property of ``full`` how many of them violate it. SliceError for one in which the slice has
+    all that it is said to follow from.
+    """
+    projection = _named(slice_, full, small)
+    random = np.random.default_rng(seed)
+    domains = [full.values(cell.variable.domain) for cell in full.cells()]
+    raw = np.stack([random.integers(d.start, d.stop, samples) for d in domains], axis=1)
+    states, seen = ([tuple(row) for row in rows.tolist()] for rows in (raw, projection.of(raw)))
+    claims, mine = ({p.name: p.condition for p in machine.properties} for machine in (full, small))
+    meaning, meant = Semantics(full), Semantics(small)
+    violations = dict.fromkeys((name for name in slice_.follows if name in claims), 0)
+    for (before, after), (one, other) in zip(itertools.pairwise(states), itertools.pairwise(seen), strict=True):
+        for name in violations:
+            if meaning.evaluate(claims[name], before, {}, after):
+                continue
+            violations[name] += 1
+            if all(meant.evaluate(mine[each], one, {}, other) for each in slice_.follows[name]):
+                where = ", ".join(summary(named_state(full, before)))
+                raise SliceError(f"{name} does not follow from {', '.join(slice_.follows[name])}: {where}")
+    return violations
+
+
 def _named(slice_: Slice, full: Machine, small: Machine) -> _Projection:
     projection = _Projection(slice_, full.finish(), small.finish())
     removed, mapped, reads = slice_.removed.keys(), slice_.actions.keys(), projection.reads
@@ -339,4 +366,4 @@ class _Comparison:
         return named_state(self._full.machine, raw.tolist())
 
 
-__all__ = ["BadStep", "SliceError", "SliceReport", "check_names", "check_slice", "compare"]
+__all__ = ["BadStep", "SliceError", "SliceReport", "check_follows", "check_names", "check_slice", "compare"]
