@@ -133,7 +133,7 @@ def compare(
     max_states: int = MOST_STATES,
     progress: Callable[[Progress], None] | None = None,
 ) -> SliceReport:
-    """The same for machines at hand: ``full`` may be a mutant."""
+    """The same for machines at hand: ``full`` may be a mutant. Its faulty steps lead nowhere, and are not compared."""
     projection = _named(slice_, full, small)
     search = whole_search(full, max_states, progress)
     return _Comparison(slice_, full, projection, Steps(search)).report()

@@ -7,7 +7,6 @@ slice or changes nothing that the slice sees. `specs.slice_check` looks at all s
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -43,8 +42,7 @@ class Slice:
 
     def parameters(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """All parameters of the full spec, as given or by default."""
-        defaults = {n: p.default for n, p in inspect.signature(self.full).parameters.items()}
-        return of_edition(self.full, {**defaults, **given})
+        return of_edition(self.full, given)
 
     def machines(self, given: Mapping[str, Any]) -> tuple[Machine, Machine]:
         """The full machine in the scope of these parameters, and the slice that stands for it. ValueError for a scope
