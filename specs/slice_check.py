@@ -133,7 +133,7 @@ def compare(
     max_states: int = MOST_STATES,
     progress: Callable[[Progress], None] | None = None,
 ) -> SliceReport:
-    """The same for machines at hand: ``full`` may be a mutant."""
+    """The same for machines at hand: ``full`` may be a mutant. Its faulty steps lead nowhere, and are not compared."""
     projection = _named(slice_, full, small)
     search = whole_search(full, max_states, progress)
     return _Comparison(slice_, full, projection, Steps(search)).report()
@@ -142,6 +142,33 @@ def compare(
 def check_names(slice_: Slice, full: Machine, small: Machine) -> None:
     """SliceError if something of ``full`` is neither seen by the slice nor removed, or both."""
     _named(slice_, full, small)
+
+
+def check_follows(
+    slice_: Slice, full: Machine, small: Machine, *, samples: int = 1000, seed: int = 0
+) -> dict[str, int]:
+    """Whether what is said to follow does, in random states, reachable or not, and steps between them.
+
+    Returns for each such property of ``full`` how many of them violate it. SliceError for one in which the slice has
+    all that it is said to follow from.
+    """
+    projection = _named(slice_, full, small)
+    random = np.random.default_rng(seed)
+    domains = [full.values(cell.variable.domain) for cell in full.cells()]
+    raw = np.stack([random.integers(d.start, d.stop, samples) for d in domains], axis=1)
+    states, seen = ([tuple(row) for row in rows.tolist()] for rows in (raw, projection.of(raw)))
+    claims, mine = ({p.name: p.condition for p in machine.properties} for machine in (full, small))
+    meaning, meant = Semantics(full), Semantics(small)
+    violations = dict.fromkeys((name for name in slice_.follows if name in claims), 0)
+    for (before, after), (one, other) in zip(itertools.pairwise(states), itertools.pairwise(seen), strict=True):
+        for name in violations:
+            if meaning.evaluate(claims[name], before, {}, after):
+                continue
+            violations[name] += 1
+            if all(meant.evaluate(mine[each], one, {}, other) for each in slice_.follows[name]):
+                where = ", ".join(summary(named_state(full, before)))
+                raise SliceError(f"{name} does not follow from {', '.join(slice_.follows[name])}: {where}")
+    return violations
 
 
 def _named(slice_: Slice, full: Machine, small: Machine) -> _Projection:
@@ -339,4 +366,4 @@ class _Comparison:
         return named_state(self._full.machine, raw.tolist())
 
 
-__all__ = ["BadStep", "SliceError", "SliceReport", "check_names", "check_slice", "compare"]
+__all__ = ["BadStep", "SliceError", "SliceReport", "check_follows", "check_names", "check_slice", "compare"]

@@ -7,7 +7,6 @@ slice or changes nothing that the slice sees. `specs.slice_check` looks at all s
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -28,7 +27,8 @@ class Slice:
     same elements in both; one of ``elements`` has an element for each combination of elements of these sorts of the
     full machine, and the view is given those; an element of another one is given as its number, from 0. ``actions``:
     for an action of the full spec those of the slice that its steps are. ``removed``: variables that the slice does not
-    see, and actions that change nothing that it sees, each with the reason.
+    see, and actions that change nothing that it sees, each with the reason. ``follows``: a property of the full spec
+    holds in every state, or step, in which these of the slice hold.
     """
 
     full: Callable[..., Machine]
@@ -37,12 +37,12 @@ class Slice:
     view: View
     actions: Mapping[str, tuple[str, ...]]
     removed: Mapping[str, str]
+    follows: Mapping[str, tuple[str, ...]]
     elements: Mapping[type[Sort], tuple[type[Sort], ...]] = field(default_factory=dict)
 
     def parameters(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """All parameters of the full spec, as given or by default."""
-        defaults = {n: p.default for n, p in inspect.signature(self.full).parameters.items()}
-        return of_edition(self.full, {**defaults, **given})
+        return of_edition(self.full, given)
 
     def machines(self, given: Mapping[str, Any]) -> tuple[Machine, Machine]:
         """The full machine in the scope of these parameters, and the slice that stands for it. ValueError for a scope

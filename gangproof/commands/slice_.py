@@ -51,6 +51,7 @@ def command(spec: str, parameters: tuple[str, ...], max_states: int, as_json: bo
                 "slice_parameters": dict(small.parameters),
                 "verdict": "slice" if report.is_slice else "no slice",
                 **report.to_json(),
+                "follows": {name: list(others) for name, others in slice_.follows.items()},
                 "removed": dict(slice_.removed),
             }
         )
@@ -63,6 +64,7 @@ def _text(slice_: Slice, full: Machine, small: Machine, report: SliceReport) -> 
     scope = " ".join(f"{name}={value}" for name, value in small.parameters.items())
     if report.first_bad is not None:
         return f"{_filled(f'NO SLICE of {full.name}: {small.name} {scope}')}\n\n{report.first_bad.text}"
+    claims = [p.name for p in full.properties if p.name in slice_.follows]
     names = [*(v.name for v in full.variables), *(a.name for a in full.actions)]
     counts = (
         f"All {report.steps:,} steps compared; {report.stutters:,} change nothing that the slice sees. "
@@ -73,6 +75,8 @@ def _text(slice_: Slice, full: Machine, small: Machine, report: SliceReport) -> 
         _filled(counts),
         "",
         table(("action", "in the slice"), [(name, ", ".join(seen)) for name, seen in report.seen_as.items()], WIDTH),
+        "",
+        table(("property", "follows in the slice from"), [(n, ", ".join(slice_.follows[n])) for n in claims], WIDTH),
         "",
         table(("left out", "because"), [(n, slice_.removed[n]) for n in names if n in slice_.removed], WIDTH),
     ]

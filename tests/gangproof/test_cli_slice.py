@@ -21,8 +21,8 @@ def test_the_command_tells_of_a_slice(capsys: pytest.CaptureFixture[str]) -> Non
     assert re.search(r"^tried +a job may be popped as often as it likes$", text, re.MULTILINE)
     assert run(["slice", "gang"]) == 2
     assert "gang has no slice" in capsys.readouterr().err
-    assert run(["slice", "volcano", "capacity=3", "--max-states", "100"]) == 2
-    assert "more than 100 states" in capsys.readouterr().err
+    assert run(["slice", "volcano", "layout=case1"]) == 2
+    assert "the slice of volcano is for layout=grid, found case1" in capsys.readouterr().err
     assert run(["slice", "volcano", "edition=current", "bind_failures=1"]) == 1
     text = capsys.readouterr().out
     assert text.startswith("NO SLICE of volcano: volcano_slice queues=2")
@@ -30,9 +30,7 @@ def test_the_command_tells_of_a_slice(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_the_command_answers_in_json(capsys: pytest.CaptureFixture[str]) -> None:
-    status, told, _ = answer(capsys, "slice", "volcano", "capacity=3")
-    assert (status, told["verdict"], told["steps"], told["first_bad"]) == (0, "slice", 2439, None)
-    assert told["seen_as"]["discard"] == ["discard"]
-    assert told["slice_parameters"]["jobs"] == 2
     status, told, _ = answer(capsys, "slice", "volcano", "edition=current", "bind_failures=1")
     assert (status, told["verdict"], told["first_bad"]["step"]) == (1, "no slice", 6)
+    assert told["seen_as"]["allocate"] == ["allocate"]
+    assert told["slice_parameters"]["jobs"] == 2

@@ -53,6 +53,11 @@ SLICE: Final = Slice(
         "victims_leave": ("leave",),
         "finish": ("leave",),
     },
+    follows={
+        "node_capacity": ("node_capacity",),
+        "scheduled_count_is_true": ("scheduled_count_is_true",),
+        "decision_is_atomic": ("decision_is_atomic",),
+    },
     removed={
         "object": "a group may be popped as soon as nothing else is",
         "seen": "all pods of a group are there",

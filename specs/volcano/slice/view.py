@@ -55,6 +55,11 @@ SLICE: Final = Slice(
         "finish": ("finish",),
         "drain_node": ("drain_node",),
     },
+    follows={
+        "cluster_capacity": ("cluster_capacity",),
+        "no_partial_gang_is_bound": ("only_ready_jobs_are_committed",),
+        "statements_are_committed_or_discarded": ("statements_are_committed_or_discarded",),
+    },
     removed={
         "session": "a job may be popped, and end, at any time",
         "phase": "a job that is done may come again",

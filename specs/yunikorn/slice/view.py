@@ -75,6 +75,13 @@ SLICE: Final = Slice(
         "confirm_ask_release": ("release_ask",),
         "confirm_release": ("release",),
     },
+    follows={
+        "node_capacity": ("node_capacity",),
+        "quota_never_exceeded": ("quota_never_exceeded",),
+        "parent_quota_never_exceeded": ("quota_never_exceeded",),
+        "no_partial_gang_runs": ("no_partial_gang_runs",),
+        "terminal_holds_nothing": ("gangs_do_not_grow",),
+    },
     removed={
         "late": "whether one more ask may come: in the slice it may as long as a member has ended",
         "released": "how many placeholders are gone: what is left of a gang is counted instead",
