@@ -38,7 +38,10 @@ SCOPES: Scopes = MappingProxyType(
         ),
         "autoscaled_gang": ("policy=fair", "vanish=true"),
         "kubernetes": ("edition=seed", "pods=2 nodes=2 misfits=0 cycle=pod_by_pod"),
-        "composite": ("pods=2,1 min_count=1 slots=1,0,2,0 busy=2 changes=0",),
+        "composite": (
+            "pods=2,1 min_count=1 slots=1,0,2,0 busy=2 changes=0",
+            "children=4 middles=2 middle_min=2 min_groups=1 pods=1 min_count=1 slots=1,2,1,2 busy=2",
+        ),
         "coscheduling": ("gangs=3 size=3 slots=4", "gangs=2 size=2 slots=3 scales=1"),
         "kueue": (
             "nominal=4,3 queue=0,1,0,0 size=4,4,2,4 priority=1,1,0,0",

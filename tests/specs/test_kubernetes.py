@@ -62,7 +62,14 @@ def test_the_default_holds_and_is_not_empty(spec: str) -> None:
 
 
 # Together these have every action and every property.
-MACHINES = (kubernetes(), kubernetes(cycle=Cycle.POD_BY_POD, misfits=0), kubernetes(misfits=0, late=True), composite())
+NESTED = composite(children=4, middles=2, middle_min=2, min_groups=1, pods=1, min_count=1)
+MACHINES = (
+    kubernetes(),
+    kubernetes(cycle=Cycle.POD_BY_POD, misfits=0),
+    kubernetes(misfits=0, late=True),
+    composite(),
+    NESTED,
+)
 RULES = Rules("K", readme("kubernetes").split("## Rules")[1], MACHINES)
 
 
