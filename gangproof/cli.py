@@ -27,6 +27,7 @@ _COMMANDS = {
     "check": "explore every state of a spec",
     "simulate": "random walks over a spec that is too big to explore",
     "prove": "what holds in runs of any length, by induction",
+    "slice": "whether the small machine that proofs about any size speak of is one of a spec",
     "explain": "why a state is reachable, why an action is not enabled there",
     "replay": "whether a trace in ITF is a run of a spec",
     "export": "a spec for other tools: its life cycles as a picture, or all of it for TLC or Spin",

@@ -1,4 +1,4 @@
-"""From SPEC on a command line to a machine: a shipped name, or ``FILE.py:FUNCTION`` of the user's own.
+"""From SPEC on a command line to a machine: a shipped name, one's slice, or ``FILE.py:FUNCTION`` of the user's own.
 
 Whatever is wrong in the user's file is told with its file and line; their exceptions do not pass as ours.
 """
@@ -14,13 +14,20 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 from model.language import Machine, SpecError
 from model.language.errors import explained
 from specs.editions import of_edition
 from specs.parameters import ParameterError, check_known, parameters_of, parse_assignments, shown
-from specs.registry import SHIPPED, spec_function
+from specs.registry import SHIPPED, SLICED, slice_of, spec_function
+
+if TYPE_CHECKING:
+    from specs.slicing import Slice
+
+
+_SLICE: Final = ":slice"
+"""After the name of a shipped spec: its slice."""
 
 
 class SpecLoadError(Exception):
@@ -60,6 +67,9 @@ def find_function(spec: str) -> Callable[..., Machine]:
     """The function that ``spec`` names."""
     if spec in SHIPPED:
         return spec_function(spec)
+    sliced = spec.removesuffix(_SLICE)
+    if spec != sliced and sliced in SHIPPED:
+        return _slice(sliced).small
     path, colon, name = spec.rpartition(":")
     if not colon and spec.endswith(".py"):
         path, name = spec, ""
@@ -76,6 +86,24 @@ def find_function(spec: str) -> Callable[..., Machine]:
     if not inspect.isfunction(found):
         raise SpecLoadError(f"{path} has no function {name!r}; it has {offered}")
     return found
+
+
+def load_sliced(spec: str, assignments: Sequence[str] = ()) -> tuple[Slice, Machine, Machine]:
+    """The slice of the shipped ``spec``, the machine of ``spec`` in this scope, and that of the slice."""
+    found = _slice(spec)
+    full = load_spec(spec, assignments)
+    given = parse_assignments(parameters_of(found.full), assignments)
+    try:
+        scaled = found.scale(found.parameters(given))
+    except ValueError as error:
+        raise SpecLoadError(f"{spec}: {error}") from None
+    return found, full, build_spec(spec + _SLICE, scaled)
+
+
+def _slice(spec: str) -> Slice:
+    if spec not in SLICED:
+        raise SpecLoadError(f"{spec} has no slice: there are slices of {', '.join(SLICED)}")
+    return slice_of(spec)
 
 
 def _functions(module: ModuleType) -> dict[str, Callable[..., Machine]]:
@@ -142,4 +170,4 @@ def _told(error: BaseException, file: str) -> str:
     return f"{file}{lines[-1] if lines else ''}: {explained(error)}"
 
 
-__all__ = ["SpecLoadError", "build_spec", "find_function", "load_spec", "spec_builder"]
+__all__ = ["SpecLoadError", "build_spec", "find_function", "load_sliced", "load_spec", "spec_builder"]

@@ -11,6 +11,7 @@ from model.language import Machine
 
 if TYPE_CHECKING:
     from specs.mutant import Mutant
+    from specs.slicing import Slice
 
 SpecFunction = Callable[..., Machine]
 
@@ -31,6 +32,9 @@ SHIPPED: Final = MappingProxyType(
 )
 """Name of a spec to its package; the spec function has the same name."""
 
+SLICED: Final = ("yunikorn", "kubernetes", "volcano")
+"""Specs that have a slice, for proofs about any size: in the package ``slice`` of theirs. It is no spec of its own."""
+
 
 def spec_function(name: str) -> SpecFunction:
     """The function that builds the shipped spec ``name``. KeyError if there is none."""
@@ -40,3 +44,8 @@ def spec_function(name: str) -> SpecFunction:
 def mutants(name: str) -> Sequence[Mutant]:
     """The mutants of the shipped spec ``name``."""
     return cast("Sequence[Mutant]", importlib.import_module(SHIPPED[name] + ".mutants").MUTANTS)
+
+
+def slice_of(name: str) -> Slice:
+    """The slice of the shipped spec ``name``, which is one of `SLICED`."""
+    return cast("Slice", importlib.import_module(SHIPPED[name] + ".slice").SLICE)

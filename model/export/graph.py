@@ -45,7 +45,7 @@ def state_graph(machine: Machine, max_states: int = MOST_STATES) -> nx.MultiDiGr
     ``allocate(app1, node2)``, have ``action`` and ``arguments``. A faulty step leads nowhere and has no edge.
     GraphTooLarge past ``max_states``.
     """
-    steps = Steps(_explored(machine, max_states))
+    steps = Steps(whole_search(machine, max_states))
     semantics = Semantics(machine)
     order = _breadth_first(steps)
     raws = steps.raw(order).tolist()
@@ -77,7 +77,8 @@ def state_graph(machine: Machine, max_states: int = MOST_STATES) -> nx.MultiDiGr
     return graph
 
 
-def _explored(machine: Machine, max_states: int, progress: Callable[[Progress], None] | None = None) -> Search:
+def whole_search(machine: Machine, max_states: int, progress: Callable[[Progress], None] | None = None) -> Search:
+    """A finished search of all states of ``machine``. GraphTooLarge past ``max_states``."""
     program = pack(machine)
     search = Search(program, Native(program), Limits(states=max_states), progress, threads=workers(None))
     search.run()
@@ -141,7 +142,7 @@ def merged_graphs(
     Nodes are in the order in which breadth-first search comes to them. GraphTooLarge past ``max_states`` states, or
     ``max_nodes`` nodes in one graph.
     """
-    steps = Steps(_explored(machine, max_states, progress))
+    steps = Steps(whole_search(machine, max_states, progress))
     merging = [_Merging(machine, steps, queries, max_nodes) for queries in projections]
     for batch in _all_steps(steps):
         for each in merging:
@@ -281,5 +282,6 @@ __all__ = [
     "life_cycles",
     "merged_graphs",
     "state_graph",
+    "whole_search",
     "without_repeats",
 ]
