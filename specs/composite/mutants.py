@@ -25,6 +25,18 @@ _FREE_SLOTS: Final = {"slots": (1, 2, 3, 3), "changes": 0}
 _TWO_BLOCKS_FIT: Final = {"blocks": 3, "slots": (1, 2, 2, 2, 2, 2), "busy": 4, "changes": 0}
 _MORE_PODS: Final = {"pods": (2, 2), "min_count": 1, "blocks": 3, "slots": (1, 0, 2, 1, 2, 2), "busy": 5, "changes": 0}
 _NO_SLOT_TO_STEAL: Final = {"pods": (1, 1), "min_count": 1, "slots": (1, 0, 2, 0), "busy": 2, "changes": 0}
+_NESTED: Final = {
+    "children": 4,
+    "middles": 2,
+    "middle_min": 2,
+    "min_groups": 1,
+    "pods": 1,
+    "min_count": 1,
+    "blocks": 1,
+    "slots": (1, 1, 1),
+    "failures": 0,
+    "changes": 0,
+}
 
 
 _STUCK: Final = ("the_root_can_finish", "a_complete_hierarchy_finishes", "deadlock_free")
@@ -125,7 +137,7 @@ MUTANTS: Final = (
         "parent_is_not_asked",
         "K17: whether the parent can still succeed is not asked after each child",
         "the_decision_has_enough_children",
-        without_guard("accept_block", "~("),
+        without_guard("accept_block", "count_("),
         consequences=_STUCK,
     ),
     _mutant(
@@ -138,6 +150,20 @@ MUTANTS: Final = (
             "a_child_is_in_one_rack",
             *_STUCK,
         ),
+    ),
+    _mutant(
+        "failed_group_keeps_pods",
+        "K17: a composite that misses minGroupCount keeps what its children were given, where the root can do without",
+        "a_failed_group_gets_nothing",
+        without_guard("accept_block", "=> all_("),
+        parameters=_NESTED,
+    ),
+    _mutant(
+        "no_group_fails",
+        "K17: the case that a composite below the root fails is forgotten",
+        "a_group_is_rolled_back",
+        disabled("fail_child"),
+        parameters=_NESTED,
     ),
     _mutant(
         "any_block_wins",

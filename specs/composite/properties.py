@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from model.language import Expr, Machine, after, all_, any_, count_, implies, sum_
-from specs.composite.state import Block, Child, Outcome, Rack, Tree
+from specs.composite.state import Block, Child, Middle, Outcome, Rack, Tree
 from specs.kubernetes.state import Queue
 
 
@@ -52,12 +52,26 @@ def declare_decision(m: Machine, t: Tree, changes: int) -> None:
     @m.step
     def the_decision_has_enough_children() -> Expr:
         """When pods go on to binding, minGroupCount children have minCount pods each (K19)."""
-        return implies(decided(), count_(after(t.placed(c)) >= t.min_count for c in Child) >= t.min_groups)
+        return implies(decided(), t.enough(lambda c: after(t.placed(c)) >= t.min_count))
 
     @m.step
     def a_failed_child_gets_nothing() -> Expr:
         """When pods of a child go on to binding, it has minCount pods: a failed one was rolled back (K17)."""
         return all_(implies(after(t.placed(c)) > t.placed(c), after(t.placed(c)) >= t.min_count) for c in Child)
+
+    if t.middles:
+
+        @m.step
+        def a_failed_group_gets_nothing() -> Expr:
+            """When pods below a composite go on to binding, enough of its children have their gang: what a failed one
+            was given was rolled back (K17)."""
+            return all_(
+                implies(
+                    any_(t.is_below(c, g) & (after(t.placed(c)) > t.placed(c)) for c in Child),
+                    t.enough_below(g, lambda c: after(t.placed(c)) >= t.min_count),
+                )
+                for g in Middle
+            )
 
     @m.step
     def the_best_block_wins() -> Expr:
@@ -103,7 +117,21 @@ def declare_progress(m: Machine, t: Tree, failures: int, busy: int) -> None:
         @m.sometimes
         def a_block_is_given_up() -> Expr:
             """A block fails after a child of it was placed (K17)."""
-            return any_((t.outcome[b] == Outcome.TRYING) & t.is_hopeless(b) & (t.score(b) > 0) for b in Block)
+            return any_((t.outcome[b] == Outcome.TRYING) & ~t.can_succeed(b) & (t.score(b) > 0) for b in Block)
+
+    if t.middles > t.min_groups:
+
+        @m.sometimes
+        def a_group_is_rolled_back() -> Expr:
+            """A composite below the root fails after a child of it was placed, and the root can do without (K17)."""
+            return any_(
+                (t.outcome[b] == Outcome.TRYING)
+                & t.can_succeed(b)
+                & t.fails(g, b)
+                & any_(t.is_below(c, g) & (t.score_of(c, b) > 0) for c in Child)
+                for g in Middle
+                for b in Block
+            )
 
     @m.sometimes
     def the_root_runs() -> Expr:

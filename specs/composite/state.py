@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from model.language import Expr, Machine, Sort, all_, any_, count_, first, implies, ite, sum_, when
 from specs.kubernetes.state import Queue
@@ -11,6 +11,10 @@ from specs.kubernetes.state import Queue
 
 class Child(Sort):
     """A PodGroup with the gang policy below the root. They are judged in this order."""
+
+
+class Middle(Sort):
+    """A CompositePodGroup between the root and some of the leaf groups; it is placed where the root is."""
 
 
 class Rack(Sort):
@@ -41,14 +45,20 @@ class Tree:
         pods: Sequence[int],
         min_count: int,
         min_groups: int,
+        middles: int,
+        middle_min: int,
         blocks: int,
         slots: Sequence[int],
         busy: int,
         failures: int,
         changes: int,
     ) -> None:
-        self.min_count, self.min_groups = min_count, min_groups
+        self.min_count, self.min_groups, self.middles, self.middle_min = min_count, min_groups, middles, middle_min
         m.sort(Child, len(pods), ordered=True)
+        if middles:
+            m.sort(Middle, middles)
+            self.parent = m.constant("parent", Child, [i // (len(pods) // middles) for i in range(len(pods))])
+            self.place = m.constant("place", Middle, list(range(middles)))
         m.sort(Rack, len(slots))
         m.sort(Block, blocks)
         count, room = range(max(pods) + 1), range(max(slots) + 1)
@@ -91,13 +101,27 @@ class Tree:
         """Whether the child has its gang."""
         return self.placed(c) >= self.min_count
 
+    def is_below(self, c: Child, g: Middle) -> Expr:
+        """Whether the child is one of the composite's."""
+        return self.parent[c] == self.place[g]
+
+    def enough_below(self, g: Middle, has: Callable[[Child], Expr]) -> Expr:
+        """Whether enough children of the composite have something."""
+        return count_(self.is_below(c, g) & has(c) for c in Child) >= self.middle_min
+
+    def enough(self, has: Callable[[Child], Expr]) -> Expr:
+        """Whether enough children have something, for the root: on each level below it enough of what is there."""
+        if not self.middles:
+            return count_(has(c) for c in Child) >= self.min_groups
+        return count_(self.enough_below(g, has) for g in Middle) >= self.min_groups
+
     def has_quorum(self) -> Expr:
         """Whether enough children have enough pods to be judged."""
-        return count_(self.seen[c] >= self.min_count for c in Child) >= self.min_groups
+        return self.enough(lambda c: self.seen[c] >= self.min_count)
 
     def runs(self) -> Expr:
         """Whether enough gangs are bound."""
-        return count_(sum_(self.bound[c, r] for r in Rack) >= self.min_count for c in Child) >= self.min_groups
+        return self.enough(lambda c: sum_(self.bound[c, r] for r in Rack) >= self.min_count)
 
     # ---- the cycle
 
@@ -127,8 +151,9 @@ class Tree:
 
     def is_next(self, c: Child) -> Expr:
         """Whether the child is the next to be judged in a block that is being tried, and not hopeless."""
-        trying = any_((self.outcome[b] == Outcome.TRYING) & ~self.is_hopeless(b) for b in Block)
-        return trying & first(c, lambda d: ~self.judged[d])
+        trying = any_((self.outcome[b] == Outcome.TRYING) & self.can_succeed(b) for b in Block)
+        its_turn = trying & first(c, lambda d: ~self.judged[d])
+        return its_turn & ~self.is_lost(c) if self.middles else its_turn
 
     def room(self, r: Rack) -> Expr:
         """Slots of a rack that the snapshot and what is proposed leave."""
@@ -148,9 +173,27 @@ class Tree:
         """Whether the child has its gang with what is proposed in a block."""
         return self.score_of(c, b) + self.placed(c) >= self.min_count
 
-    def is_hopeless(self, b: Block) -> Expr:
-        """PlacementFeasible of the root: too few children are placed, counting those that are still to be judged."""
-        return count_(~self.judged[c] | self.has_gang(c, b) for c in Child) < self.min_groups
+    def may_have_gang(self, c: Child, b: Block) -> Expr:
+        """Whether the child is still to be judged in a block, or has its gang there."""
+        return ~self.judged[c] | self.has_gang(c, b)
+
+    def can_succeed(self, b: Block) -> Expr:
+        """PlacementFeasible of the root: enough children are placed, counting those that are still to be judged."""
+        return self.enough(lambda c: self.may_have_gang(c, b))
+
+    def fails(self, g: Middle, b: Block) -> Expr:
+        """A composite below the root is not feasible in a block any more."""
+        return ~self.enough_below(g, lambda c: self.may_have_gang(c, b))
+
+    def is_lost(self, c: Child) -> Expr:
+        """Whether a composite above the child fails in the block that is being tried."""
+        return any_(
+            (self.outcome[b] == Outcome.TRYING) & self.is_below(c, g) & self.fails(g, b) for g in Middle for b in Block
+        )
+
+    def is_rolled_back(self, g: Middle, b: Block) -> Expr:
+        """Whether nothing in a block is, or will be, proposed for the composite's children."""
+        return all_(implies(self.is_below(c, g), self.judged[c] & (self.score_of(c, b) == 0)) for c in Child)
 
     def score_of(self, c: Child, b: Block) -> Expr:
         """Pods of a child that are proposed in a block."""

@@ -102,7 +102,7 @@ def test_another_number_of_threads(tmp_path: Path, before: int, then: int) -> No
 
 @pytest.mark.usefixtures("level_by_level")
 @pytest.mark.parametrize(
-    ("name", "given"), [("gang", ()), ("yunikorn", ("edition=seed",)), ("yunikorn", ()), ("autoscaled_gang", ())]
+    ("name", "given"), [("gang", ()), ("yunikorn", ()), pytest.param("autoscaled_gang", (), marks=pytest.mark.slow)]
 )
 def test_shipped_specs(tmp_path: Path, name: str, given: tuple[str, ...]) -> None:
     path = tmp_path / "run.checkpoint"

@@ -117,7 +117,9 @@ def test_larger_batches_of_a_large_level() -> None:
     assert widest(found.search)[0] > batches._PARTS * batches._TIMES * search._CHUNK
 
 
-@pytest.mark.parametrize("threads", [1, 2, 4])
+@pytest.mark.parametrize(
+    "threads", [2, pytest.param(1, marks=pytest.mark.slow), pytest.param(4, marks=pytest.mark.slow)]
+)
 @pytest.mark.usefixtures("small_batches")
 def test_taken_up_again_with_another_number_of_threads(tmp_path: Path, threads: int) -> None:
     path = tmp_path / "run.checkpoint"

@@ -71,7 +71,7 @@ def show(found: list[Explored]) -> dict[str, float]:
 
 
 def test_the_explorer_agrees_and_the_machines_are_worth_it(capsys: pytest.CaptureFixture[str]) -> None:
-    found = explored_all(200, 500, check_agreement)
+    found = explored_all(130, 500, check_agreement)
     with capsys.disabled():
         shares = show(found)
     assert shares["over 20 states"] >= 1 / 2

@@ -9,6 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import itf_py
 import jsonschema
 import pytest
 
@@ -173,7 +174,6 @@ def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
 @pytest.mark.parametrize(("spec", "given"), MACHINES)
 def test_itf_py_reads_it(spec: str, given: list[str]) -> None:
     """What another reader of the format has read, and written, is the same run."""
-    itf_py = pytest.importorskip("itf_py", reason="itf-py is not installed")
     machine = load_spec(spec, given)
     _, trace = a_run(machine)
     read = itf_py.trace_from_json(json.loads(json.dumps(itf(machine, trace))))

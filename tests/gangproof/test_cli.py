@@ -136,7 +136,8 @@ def test_a_users_mistake_is_one_message_and_exit_2(
     assert run(arguments) == 2
     err = capsys.readouterr().err
     assert told in err
-    assert "Traceback" not in err
+    assert len(err.splitlines()) == 1
+    assert err.startswith("error: ")
 
 
 def test_a_mistake_in_a_users_spec_names_its_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

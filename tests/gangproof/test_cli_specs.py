@@ -256,6 +256,9 @@ def test_mutants_of_one_spec(capsys: pytest.CaptureFixture[str]) -> None:
         ("placeholder_lost", "caught", 4),
         ("never_replaced", "caught", None),
     ]
+    assert all("trace" not in m for m in parsed["mutants"])
+    _, parsed, _ = answer(capsys, "mutants", "gang", "--mutant", "no_quota", "--workers", "1")
+    assert [len(m["trace"]) for m in parsed["mutants"]] == [12]
     assert run(["mutants", "gang", "--mutant", "no_quota"]) == 0
     told = capsys.readouterr().out
     assert "gang apps=4 size=3 nodes=2 capacity=4 quota=7\n" in told

@@ -214,7 +214,7 @@ def test_the_scale_keeps_which_gangs_fit_together(asks: list[int], limit: int) -
     assert quota >= 1
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(clusters())
 def test_every_cluster_becomes_small_instances(any_cluster: Cluster) -> None:
     for abstraction in abstractions(any_cluster):

@@ -85,14 +85,22 @@ def foreign_words(root: Path) -> Iterator[str]:
         below[:] = sorted(name for name in below if name not in NOT_OURS and not name.endswith(("_cache", ".egg-info")))
         for file in sorted(Path(directory, name) for name in files):
             path = file.relative_to(root)
-            if path.suffix not in TEXT or path in MAY_NAME_THEM or path.name in {".coverage", "report.html"}:
+            if path.suffix not in TEXT or path in MAY_NAME_THEM or path.name in {".coverage", ".git", "report.html"}:
                 continue
             for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
                 if found := FOREIGN.search(line):
                     yield f"{path}:{number} says {found[0]!r}"
 
 
-@pytest.mark.parametrize("check", [too_long, undocumented, floats, foreign_words])
+def hidden_helpers(root: Path) -> Iterator[str]:
+    """Test modules of one name: each folder of tests is on the path, and the first that is found hides the others."""
+    first: dict[str, Path] = {}
+    for path, _, _ in modules(root, "tests"):
+        if path.name not in {"__init__.py", "conftest.py"} and (other := first.setdefault(path.name, path)) != path:
+            yield f"{path} has the name of {other}"
+
+
+@pytest.mark.parametrize("check", [too_long, undocumented, floats, foreign_words, hidden_helpers])
 def test_convention_is_kept(check: Callable[[Path], Iterator[str]]) -> None:
     assert list(check(ROOT)) == []
 
@@ -100,6 +108,12 @@ def test_convention_is_kept(check: Callable[[Path], Iterator[str]]) -> None:
 def write(root: Path, path: str, text: str) -> None:
     (root / path).parent.mkdir(parents=True, exist_ok=True)
     (root / path).write_text(text, encoding="utf-8")
+
+
+def test_a_hidden_helper_is_caught(tmp_path: Path) -> None:
+    for path in ("tests/a/agreement.py", "tests/b/agreement.py", "tests/b/conftest.py", "tests/a/conftest.py"):
+        write(tmp_path, path, "")
+    assert list(hidden_helpers(tmp_path)) == ["tests/b/agreement.py has the name of tests/a/agreement.py"]
 
 
 def test_a_long_file_is_caught(tmp_path: Path) -> None:

@@ -136,8 +136,12 @@ def test_what_they_touch_and_where_they_are() -> None:
     )
 
 
+LARGE = ("ray", "kubernetes", "kueue", "composite", "autoscaled_gang")
+"""Specs of which so many are built that the slow tests do that."""
+
+
 @pytest.mark.parametrize(
-    "spec", [pytest.param(spec, marks=pytest.mark.slow) if spec == "ray" else spec for spec in SHIPPED]
+    "spec", [pytest.param(spec, marks=pytest.mark.slow) if spec in LARGE else spec for spec in SHIPPED]
 )
 def test_each_mutant_of_a_shipped_spec_is_another_spec_or_none(spec: str) -> None:
     build = spec_function(spec)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.language import Machine, Order, Sort, choose, record, require
@@ -129,6 +129,7 @@ class Line:
 
 @pytest.mark.parametrize("order", Order)
 @pytest.mark.parametrize("blocking", [False, True])
+@settings(max_examples=40)
 @given(data=st.data(), duplicates=st.booleans(), lossy=st.booleans())
 def test_a_channel_beside_a_deque(
     order: Order, blocking: bool, data: st.DataObject, duplicates: bool, lossy: bool

@@ -16,7 +16,8 @@ pytestmark = pytest.mark.no_cover
 
 
 @pytest.mark.parametrize(
-    "spec", [pytest.param(spec, marks=pytest.mark.slow) if spec == "yunikorn" else spec for spec in SCOPES]
+    "spec",
+    [pytest.param(spec, marks=pytest.mark.slow) if spec in ("yunikorn", "ray", "volcano") else spec for spec in SCOPES],
 )
 def test_the_page_is_what_the_editions_answer(spec: str) -> None:
     """Written anew by ``python tests/specs/edition_pages.py``."""

@@ -40,6 +40,7 @@ def test_a_finding_names_upstream_lines_and_their_version(name: str) -> None:
 def test_every_finding_names_a_file_and_its_lines(path: Path) -> None:
     """Of every spec, in words: what a trace or a program prints is not looked at."""
     words = PRINTED.sub("", path.read_text(encoding="utf-8"))
+    assert re.search(r"^Confirmed: (yes|no)\b", words, re.MULTILINE)
     assert re.search(r"\w\.(go|py)(:\d+|[`,:(\s-]{1,8}lines? \d+)", words)
 
 
@@ -47,7 +48,7 @@ def test_every_finding_names_a_file_and_its_lines(path: Path) -> None:
 def test_what_is_confirmed_has_a_script_and_what_it_printed(name: str) -> None:
     text = FINDINGS[name].read_text(encoding="utf-8")
     script = f"{FINDINGS[name].stem}_confirm"
-    assert ("confirmed: yes" in text) == (script in SCRIPTS) == (f"{script}.py`" in text and "## Observed" in text)
+    assert ("Confirmed: yes" in text) == (script in SCRIPTS) == (f"{script}.py`" in text and "## Observed" in text)
 
 
 @pytest.mark.parametrize("name", SCRIPTS)

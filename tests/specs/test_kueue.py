@@ -45,7 +45,9 @@ def test_todays_code_violates_it_without_a_fault_and_repaired_it_does_not(file: 
     [
         pytest.param("(default)", marks=pytest.mark.slow),
         "nominal=0,0,2 weight=0,0,1 queue=0,1 size=2,2 priority=0,0 weightless_alike=true",
-        "nominal=1,1,0 weight=1,1,1 queue=2,0,1 size=2,1,1 priority=0,0,0 preemptors=2",
+        pytest.param(
+            "nominal=1,1,0 weight=1,1,1 queue=2,0,1 size=2,1,1 priority=0,0,0 preemptors=2", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_the_golden_interpreter_agrees(parameters: str) -> None:

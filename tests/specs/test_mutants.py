@@ -160,7 +160,13 @@ def test_nothing_is_caught_that_a_budget_left_undecided(report: str) -> None:
     assert judge(made("below_limit"), cut, explore(counting(1)))[0] is Fate.UNKNOWN
 
 
-@pytest.mark.parametrize("spec", SHIPPED)
+MANY = ("yunikorn", "ray")
+"""Specs with so many scopes that building them all takes long."""
+
+
+@pytest.mark.parametrize(
+    "spec", [pytest.param(spec, marks=pytest.mark.slow) if spec in MANY else spec for spec in SHIPPED]
+)
 def test_every_property_has_a_mutant(spec: str) -> None:
     scopes_of = {repr(dict(m.parameters)): m for m in mutants(spec)}
     machines = [spec_function(spec)(), *(m.base() for m in scopes_of.values())]

@@ -58,7 +58,7 @@ def alike(some: Mapping[str, Told]) -> list[list[str]]:
     return [names for names in found.values() if len(names) > 1]
 
 
-MANY = ("yunikorn", "ray")
+MANY = ("yunikorn", "ray", "kubernetes", "autoscaled_gang")
 """Specs with so many mutants, of so large machines, that building all takes long."""
 
 

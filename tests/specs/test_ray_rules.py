@@ -47,7 +47,7 @@ def test_every_finding_is_in_the_readme_and_says_whether_it_is_confirmed() -> No
     linked = set(re.findall(r"\(findings/([\w-]+\.md)\)", README))
     assert linked == {path.name for path in (FOLDER / "findings").glob("*.md")}
     for name in linked:
-        assert re.search(r"^confirmed: (yes|no)", (FOLDER / "findings" / name).read_text("utf-8"), re.MULTILINE)
+        assert re.search(r"^Confirmed: (yes|no)", (FOLDER / "findings" / name).read_text("utf-8"), re.MULTILINE)
 
 
 def test_every_report_of_the_museum_is_in_the_readme() -> None:

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.no_cover
 READMES = [(spec, file, names) for spec in SHIPPED for file, names in readmes(spec)]
 
 
-LARGE = ("yunikorn", "ray")
+LARGE = ("yunikorn", "ray", "volcano", "volcano_reclaim", "kubernetes", "predicate_cache")
 """Specs of which many machines are built; slow tests do that."""
 
 

@@ -97,7 +97,8 @@ def test_orbits_of_gang(sizes: dict[str, int], orbits: int, depth: int) -> None:
         ("gang", ["apps=3", "nodes=2"]),
         ("gang", ["apps=1", "nodes=3"]),
         ("yunikorn", ["edition=seed", "apps=1"]),
-        ("autoscaled_gang", ["apps=1"]),
+        pytest.param("autoscaled_gang", ["apps=1"], marks=pytest.mark.slow),
+        ("autoscaled_gang", ["vanish=true", "size=1", "capacity=1", "instances=1", "spare_rows=1"]),
     ],
 )
 def test_shipped_specs(spec: str, parameters: list[str]) -> None:
