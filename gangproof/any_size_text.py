@@ -82,9 +82,10 @@ def _headline(proof: Proof) -> str:
 def _any_number(found: AnySize | None) -> str:
     """For any number of what."""
     assert found is not None
-    names = [f"{sort} ({', '.join(by)})" if by else sort for sort, by in found.sorts.items()]
+    names = [f"{sort} ({', '.join(by)})" for sort, by in found.sorts.items() if by]
     listed = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-    return f"for any number of {listed}, in runs of any length" if names else "in runs of any length"
+    how_many = f"for any number of {listed}" if names else "at the sizes given, which no parameter changes alone"
+    return f"{how_many}, in runs of any length"
 
 
 def _sliced(family: SpecFamily, report: SliceReport | None) -> Iterator[str]:

@@ -11,9 +11,10 @@ The way of a spec through here:
   inductive; `support`: what each proof rests on.
 - `prover` does all of it; `wording` tells it in the words of the spec.
 
-What is known of counters, beside what `sums` computes, are three facts about finite sums of what is never negative: such
-a sum is not negative; it is at least what any different elements have together; and a sum over two sorts is at least what
-its rows have together. That nothing summed is negative is proved for each counter.
+What is known of counters, beside what `sums` computes, are facts about finite sums of what is never negative, which is
+proved of each: such a sum is not negative; it is at least what any different elements have together; a sum over two
+sorts is at least what its rows have together; and where it is positive some element has more than nothing. And of any
+sum: where something holds for all elements that makes each summand 0, it is 0.
 
 Nothing is claimed about how many elements are enough: a proof is an invariant that every step keeps, whatever the size.
 """

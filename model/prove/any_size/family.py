@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from model.language import Machine, SpecError
 from model.language.describe import describe
+from model.language.variables import VariableBase
 from model.prove.any_size.effects import uniform_start
 from model.prove.any_size.terms import Unreadable
 
@@ -57,6 +58,8 @@ def resized(machine: Machine, sizes: Mapping[str, int]) -> Machine:
 def family_of(build: Build, parameters: Mapping[str, Any]) -> Family:
     """The family of ``build`` around ``parameters``. Unreadable if the machine is another one at other sizes."""
     machine = build(**parameters).finish()
+    if len({sort.__name__ for sort in machine.sorts}) < len(machine.sorts):
+        raise Unreadable("two sorts have one name")
     numbers = [name for name, value in parameters.items() if type(value) is int]
     sizes = {name: found for name in numbers if (found := _decides(build, parameters, name, machine))}
     # Of one element there may be less to say: the text to compare with is that of a few.
@@ -129,11 +132,14 @@ def _text(machine: Machine) -> tuple[str, ...]:
     sorts = [f"sort {s.__name__} ordered={d.ordered} symmetric={d.symmetric}" for s, d in machine.sorts.items()]
     tables = [f"constant {t.name}: {sorted(set(t.values.values()))}" for t in machine.tables]
     variables = [
-        f"{v.name}: {[s.__name__ for s in v.sorts]} {v.domain} from {sorted(map(str, uniform_start(machine, v).values))}"
-        for v in machine.variables
+        f"{v.name}: {[s.__name__ for s in v.sorts]} {v.domain} from {_start(machine, v)}" for v in machine.variables
     ]
     blocks = "\n".join(rest).split(_DECORATOR)
     return (*sorts, *tables, *variables, *(f"m.{block.strip()}" for block in blocks))
+
+
+def _start(machine: Machine, variable: VariableBase) -> list[str]:
+    return sorted(map(str, uniform_start(machine, variable).values))
 
 
 def _difference(mine: tuple[str, ...], theirs: tuple[str, ...]) -> str | None:

@@ -110,9 +110,10 @@ class Keeping:
         for symbols, body in step.known:
             ground.holds_for_all(symbols, body, z3.BoolVal(True), env)
         for candidate in candidates:
-            if candidate.reads & step.written:
+            # What reads nothing that is written stays as it is; but at the start it has to hold, whatever it reads.
+            if step.is_start or candidate.reads & step.written:
                 after = step.after(candidate.body)
-                if after is not candidate.body:
+                if step.is_start or after is not candidate.body:
                     inner = {**env, **self._elements(candidate.symbols)}
                     self._failing[id(candidate)] = z3.Not(ground.truth(after, inner, "-"))
         for name, wanted in goals.items():

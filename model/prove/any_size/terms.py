@@ -176,8 +176,8 @@ def name_of(expr: Expr) -> Name:
 
 def _text(expr: Expr, bound: Mapping[int, str], free: dict[int, tuple[int, Symbol]]) -> str:
     match expr:
-        case Const(value=value):
-            return str(value)
+        case Const(value=value, raw=raw):
+            return str(value) if isinstance(value, (bool, int)) else f"{value}={raw}"
         case Symbol(uid=uid):
             if uid in bound:
                 return bound[uid]

@@ -19,7 +19,7 @@ from specs.gang import gang
 pytestmark = pytest.mark.no_cover
 
 RANDOM = settings(
-    max_examples=8,
+    max_examples=4,
     deadline=None,
     database=None,
     derandomize=True,
@@ -37,7 +37,9 @@ def agree(machine: Machine, most: int) -> int:
     sums = Sums(Obligations(Words(machine), Deadline(60)).prove)
     of_states = (PropertyKind.ALWAYS, PropertyKind.SOMETIMES, PropertyKind.POSSIBLE)
     written = [p.condition for p in machine.properties if p.kind in of_states]
-    written += [Quantified("any", a.symbols, all_of(g.condition for g in a.guards)) for a in machine.actions if a.symbols]
+    written += [
+        Quantified("any", a.symbols, all_of(g.condition for g in a.guards)) for a in machine.actions if a.symbols
+    ]
     pairs: list[tuple[Expr, Expr]] = []
     for expr in written:
         try:
@@ -89,7 +91,7 @@ def test_many_claims_after_steps_are_what_they_were_said_to_be(machine: Machine)
 
 
 def test_sums_of_gang_after_steps() -> None:
-    assert agree(gang(), 60) > 100
+    assert agree(gang(), 16) > 20
 
 
 def test_double_sums_have_one_normal_form() -> None:
