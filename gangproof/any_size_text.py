@@ -47,10 +47,12 @@ def slice_json(family: SpecFamily, report: SliceReport | None) -> dict[str, Any]
 def any_size_text(family: SpecFamily, report: SliceReport | None, proof: Proof) -> str:
     """The answer first, then each property, what the proof rests on, the lemmas, and what blocks or violates."""
     parameters = " ".join(f"{k}={typed(v)}" for k, v in proof.parameters.items())
-    rows = [(c.verdict.name, c.verdict.kind, c.verdict.outcome.value, c.verdict.how) for c in proof.claimed]
+    same = _same_reason(proof)
+    rows = [(c.verdict.name, c.verdict.kind, c.verdict.outcome.value, same or c.verdict.how) for c in proof.claimed]
     parts = [
         paragraph(f"{proof.spec} {parameters}".strip(), indent="  "),
         paragraph(_headline(proof), indent="  "),
+        *([paragraph(f"Nothing can be proved: {proof.claimed[0].verdict.how}", indent="  ")] if same else []),
         "",
         table(["property", "kind", "verdict", "because"], rows),
     ]
@@ -62,6 +64,12 @@ def any_size_text(family: SpecFamily, report: SliceReport | None, proof: Proof) 
     if violated is not None:
         parts += ["", *trace_text(family.machine, violated)]
     return "\n".join([*parts, *also_violated(proof.properties, violated)])
+
+
+def _same_reason(proof: Proof) -> str:
+    """What the table says where all claims are unknown for one reason, which is told above it; else nothing."""
+    unknown = all(c.verdict.outcome is Outcome.UNKNOWN for c in proof.claimed)
+    return "as told above" if unknown and len(proof.claimed) > 1 == len({c.verdict.how for c in proof.claimed}) else ""
 
 
 def _headline(proof: Proof) -> str:
@@ -119,8 +127,9 @@ def _rests_on(proof: Proof) -> Iterator[str]:
     states = "; ".join(f"{count:,} with {size}" for size, count in found.explored.items())
     sums = "1 sum is a counter" if found.counters == 1 else f"{found.counters} sums are counters"
     yield paragraph(
-        f"The spec says the same at all {found.compared} sizes that were tried{fewer}. {sums}; what becomes of a sum was"
-        f" computed {found.changes} times, and each is proved. States looked at for violations and lemmas: {states}.",
+        f"The spec says the same at all {found.compared} sizes that were tried{fewer}. {sums}; what becomes of a sum"
+        f" was computed {found.changes} times, and each is proved. States looked at for violations and lemmas:"
+        f" {states}.",
         indent="  ",
     )
 

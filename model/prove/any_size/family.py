@@ -158,7 +158,8 @@ def _difference(mine: tuple[str, ...], theirs: tuple[str, ...]) -> str | None:
 def _first(part: str, mine: tuple[str, ...]) -> str:
     """The line of ``part`` that ``mine`` does not have."""
     known = {line for each in mine for line in each.splitlines()}
-    return repr(next((line.strip() for line in part.splitlines() if line not in known), part.splitlines()[0]))
+    lines = part.splitlines()
+    return repr(next((line.strip() for line in lines if line not in known), " ".join(lines[:2])))
 
 
 __all__ = ["SIZES", "Build", "Family", "built", "family_of", "resized"]

@@ -4,7 +4,7 @@ proved."""
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ from families import at_size, families
 from hypothesis import HealthCheck, Phase, given, settings
 
 from model.language import Expr, Machine, Sort, SpecError, all_, any_, count_, ite, require, sum_
-from model.language.mutation import Edit, mutated, with_update, without_guard, without_update
+from model.language.mutation import Edit, mutated, without_guard, without_update
 from model.proof import Method, Proof
 from model.prove.any_size import prove_any_size
 from model.prove.any_size.family import family_of
@@ -20,7 +20,7 @@ from model.prove.any_size.terms import Unreadable
 from model.semantics import Semantics, explore
 from model.verdict import Outcome
 from specs.gang import gang
-from specs.gang.machine import AppState
+from specs.gang.mutants import MUTANTS
 from specs.kubernetes.slice import kubernetes_slice
 from specs.volcano.slice import volcano_slice
 from specs.yunikorn.slice import yunikorn_slice
@@ -34,15 +34,6 @@ def proved(
     """The proof around the defaults of ``build``, but for what is given."""
     defaults = {n: p.default for n, p in inspect.signature(build).parameters.items()}
     return prove_any_size(build, {**defaults, **given}, properties=properties, samples=samples, time_limit=120)
-
-
-def faulty(*edits: Edit) -> Callable[..., Machine]:
-    """gang with these edits, at any size."""
-
-    def build(apps: int = 2, size: int = 2, nodes: int = 2, capacity: int = 2, quota: int = 3) -> Machine:
-        return mutated(lambda: gang(apps, size, nodes, capacity, quota), *edits)
-
-    return build
 
 
 def test_gang_holds_for_any_size() -> None:
@@ -61,20 +52,32 @@ def test_gang_holds_for_any_size() -> None:
     assert found.changes > 0
 
 
-NO_QUOTA = without_guard("allocate", "< 3")
 FAULTS = [
-    ("quota_never_exceeded", NO_QUOTA),
-    ("node_capacity", without_guard("allocate", "< 2")),
-    ("no_partial_gang_runs", with_update("allocate", "state", lambda _: AppState.RUNNING)),
-    ("no_partial_gang_runs", without_update("replace", "reals")),
+    *((m.build, m.violated, m.edits, m.parameters) for m in MUTANTS if m.violated != "every_app_finishes"),
+    (kubernetes_slice, "values_in_range", (without_guard("place_pod", "node_used[n] < 2"),), {}),
+    (kubernetes_slice, "node_usage_is_conserved", (without_update("bind_fails", "node_used"),), {}),
+    (kubernetes_slice, "decision_is_atomic", (without_guard("decide_success", ">= 2"),), {}),
+    (volcano_slice, "usage_is_conserved", (without_update("finish", "in_queue"),), {}),
+    (volcano_slice, "statements_are_committed_or_discarded", (without_guard("pop_job", "all_"),), {}),
+    (yunikorn_slice, "queue_usage_is_conserved", (without_update("allocate_placeholder", "parent_used"),), {}),
+    (yunikorn_slice, "no_partial_gang_runs", (without_guard("replace", "asks[a] == 0"),), {}),
 ]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("claim", "edit"), FAULTS, ids=[edit.what for _, edit in FAULTS])
-def test_a_fault_is_not_proved_where_no_run_was_looked_at(claim: str, edit: Edit) -> None:
+@pytest.mark.parametrize(
+    ("build", "claim", "edits", "given"), FAULTS, ids=[f"{b.__name__} {e[0].what}" for b, _, e, _ in FAULTS]
+)
+def test_a_fault_is_not_proved(
+    build: Callable[..., Machine], claim: str, edits: tuple[Edit, ...], given: Mapping[str, Any]
+) -> None:
     """With one state as a sample nothing but the induction can tell."""
-    told = proved(faulty(edit), properties=(claim,), samples=1)[claim]
+    parameters = {n: p.default for n, p in inspect.signature(build).parameters.items()} | given
+
+    def faulty(**values: Any) -> Machine:
+        return mutated(lambda: build(**values), *edits)
+
+    told = prove_any_size(faulty, parameters, properties=(claim,), samples=1, time_limit=120)[claim]
     assert told.verdict.outcome is Outcome.UNKNOWN
     assert told.blocked is not None
     assert told.blocked.state
