@@ -5,8 +5,10 @@
 - `induction`: claims that hold after any k states in which they hold.
 - `strengthen`: lemmas that make the others inductive, learned from states that runs come to.
 - `prover` tries these in turn; `words` tells lemmas as the spec would.
+- `any_size`: the same for any number of elements, which is another way of writing formulas.
 """
 
+from model.prove.any_size import prove_any_size
 from model.prove.prover import LENGTH, MOST_K, SAMPLES, prove
 
-__all__ = ["LENGTH", "MOST_K", "SAMPLES", "prove"]
+__all__ = ["LENGTH", "MOST_K", "SAMPLES", "prove", "prove_any_size"]

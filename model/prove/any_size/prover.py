@@ -82,6 +82,7 @@ class _Prover:
         self._parameters: Final = dict(parameters)
         self._tell: Final = tell
         self._machine = build(**parameters).finish()
+        self._shown: Final = self._machine.parameters or self._parameters
         self._wanted: Final = self._claims(properties)
         about_runs = [p.name for p in self._machine.properties if not p.kind.is_universal]
         # That some step is possible takes much longer than the rest, and follows from no step.
@@ -122,7 +123,7 @@ class _Prover:
             self._all_unknown(str(why))
         return Proof(
             self._machine.name,
-            self._machine.parameters or self._parameters,
+            self._shown,
             tuple(self._answers[name] for name in self._wanted),
             self._left_out,
             -1,
@@ -211,17 +212,18 @@ class _Prover:
                 self._unknown(name, why)
         usable = [c for c in read.candidates if c.claim not in self._answers or c.claim not in self._wanted]
         support = self._kept(read, usable)
-        if self._open(support, usable):
+        deadlock = _DEADLOCK in self._wanted and _DEADLOCK not in self._answers
+        if deadlock or self._open(support, usable):
             vocabulary = Vocabulary(self._words_of(read, usable))
             support = self._kept(read, [*usable, *self._lemmas(vocabulary)])
             self._tell("looking for the lemmas that are needed")
             proved = [name for name in self._provable if support.of(name, usable) is not None]
             others = [name for name in proved if not any(c.claim == name for c in usable)]
-            if len(proved) == len(self._provable):
+            if len(proved) == len(self._provable) and not deadlock:
                 support = Support(support.keeping, support.fewer(others), self._deadline)
         for name in self._provable:
             self._answer(name, support, usable)
-        if _DEADLOCK in self._wanted and _DEADLOCK not in self._answers:
+        if deadlock and _DEADLOCK not in self._answers:
             self._deadlock(read, support, usable)
 
     def _open(self, support: Support, usable: Sequence[Candidate]) -> bool:
@@ -243,8 +245,7 @@ class _Prover:
             assumed = Assumed(read.words, holding, elements_for([step], holding, [goals]))
             alone = Support([Keeping(step, assumed, goals)], holding, self._deadline)
             if (core := alone.of(_DEADLOCK, usable)) is not None:
-                rests = [c for c in support.holding if any(c in (support.below(each)) for each in core)]
-                self._holds(_DEADLOCK, rests)
+                self._holds(_DEADLOCK, support.below(*core), "follows")
                 return
         self._blocked_by(_DEADLOCK, alone, usable)
 
@@ -288,11 +289,11 @@ class _Prover:
         how = f"not inductive for any size: {blocking.step.name} may break it"
         self._unknown(name, how, Blocked(1, blocking.state, blocking.step.name))
 
-    def _holds(self, name: str, rests_on: Sequence[Candidate]) -> None:
+    def _holds(self, name: str, rests_on: Sequence[Candidate], why: str = "inductive") -> None:
         lemmas = tuple(Lemma(claim_text(c.symbols, c.body), atoms_in(c.body)) for c in rests_on if c.claim is None)
         helpers = tuple(dict.fromkeys(c.claim for c in rests_on if c.claim is not None and c.claim != name))
         count = "1 lemma" if len(lemmas) == 1 else f"{len(lemmas)} lemmas"
-        how = "inductive for any size" + (f", with {count}" if lemmas else "")
+        how = f"{why} for any size" + (f", with {count}" if lemmas else "")
         if helpers and not lemmas:
             how += f", with {', '.join(helpers)}"
         told = PropertyVerdict(name, self._wanted[name], Outcome.HOLDS, how)
