@@ -124,12 +124,15 @@ def _rests_on(proof: Proof) -> Iterator[str]:
         return
     yield ""
     fewer = f" (at {', '.join(found.fewer)} with fewer actions)" if found.fewer else ""
+    deciding = {name for by in found.sorts.values() for name in by}
+    others = " ".join(f"{k}={typed(v)}" for k, v in proof.parameters.items() if k not in deciding)
+    given = f" The rest is as given: {others}." if others and deciding else ""
     states = "; ".join(f"{count:,} with {size}" for size, count in found.explored.items())
     sums = "1 sum is a counter" if found.counters == 1 else f"{found.counters} sums are counters"
     yield paragraph(
         f"The spec says the same at all {found.compared} sizes that were tried{fewer}. {sums}; what becomes of a sum"
         f" was computed {found.changes} times, and each is proved. States looked at for violations and lemmas:"
-        f" {states}.",
+        f" {states}.{given}",
         indent="  ",
     )
 
