@@ -5,6 +5,7 @@ from __future__ import annotations
 from model.language import Expr, Machine, among, count_, ite, require, when
 from specs.yunikorn.current.moves import (
     after_last_placeholder,
+    after_replacement,
     by_complete,
     by_run,
     ends_with_last_placeholder,
@@ -122,10 +123,9 @@ def handled(s: State, a: App, p: Member, *reasons: Reason) -> Expr:
     return among(s.confirm[a, p], *reasons) & ~s.asked[a, p] & ~s.removing()
 
 
-def replaced(s: State, a: App, p: Member, n: Node, *, completing_runs: bool = True) -> None:
-    """The confirmation of a replacement on the same node."""
-    require(handled(s, a, p, Reason.REPLACED), s.placed[a, p, n], s.linked[a, p, n])
-    swap(s, a, p, completing_runs=completing_runs)
+def swap_on_same_node(s: State, a: App, p: Member, n: Node) -> None:
+    """The real pod takes the place of its placeholder, whatever that means for the application's state."""
+    swap(s, a, p)
     s.placed[a, p, n] = False
     s.linked[a, p, n] = False
     s.reals[a, n] += 1
@@ -133,35 +133,25 @@ def replaced(s: State, a: App, p: Member, n: Node, *, completing_runs: bool = Tr
         leave(s, a, n, s.scope.placeholder - s.scope.real)
 
 
-def swap(s: State, a: App, p: Member, *, completing_runs: bool = True) -> None:
+def swap(s: State, a: App, p: Member) -> None:
     """The placeholder goes, and the real pod that is parked behind it is allocated."""
-    state, ends = s.core[a], ends_with_last_placeholder(s, a)
-    # the last placeholder's allocation made the application run, so the first replacement does not
-    active = s.running_pods(a) > 0
-    if s.scope.repaired:
-        # it may still be Accepted, where the reservation has lost a placeholder
-        active = active | (state == Core.ACCEPTED)
-    # first the placeholder's removal may complete it, then the real pod may bring it back
-    back = Core.RUNNING if completing_runs else Core.COMPLETING
-    ended = ite(state == Core.COMPLETING, Core.COMPLETED, ite(state == Core.FAILING, Core.FAILED, back))
-    kept = ite((state == Core.COMPLETING) & completing_runs, Core.RUNNING, state)
-    runs = active & among(state, Core.ACCEPTED, Core.RESUMING)
-    event = ite(runs & ~ends, by_run(state), ite(ends & (state != Core.RESUMING), ended, kept))
-    resumed = ends & (state == Core.RESUMING)
-    move(s, a, ite(resumed, Core.ACCEPTED, event), Core.COMPLETED, Core.FAILED)
     forget(s, a, p)
     s.confirm[a, p] = Reason.NONE
     s.replaced.add(a, p, 1)
     s.user_used.next += s.scope.real - s.scope.placeholder
 
 
+def left_by_placeholder(s: State, a: App) -> Expr:
+    """The state after a placeholder allocation is removed: with the last one it may change."""
+    return after_last_placeholder(s, a, ends_with_last_placeholder(s, a))
+
+
 def removed(s: State, a: App, p: Member, n: Node) -> None:
     """The confirmation that a placeholder is gone which nothing replaces."""
     scope = s.scope
     require(handled(s, a, p, Reason.TIMEOUT, Reason.PREEMPTED, Reason.STOPPED), s.placed[a, p, n])
-    new = after_last_placeholder(s, a, ends_with_last_placeholder(s, a))
     failed = (s.core[a] == Core.FAILING) & (s.allocated(a) == 1)
-    move(s, a, new, Core.COMPLETED, Core.FAILED)
+    move(s, a, left_by_placeholder(s, a), Core.COMPLETED, Core.FAILED)
     if scope.adversary:
         unpark(s, a, p, failed)
     if scope.loses_placeholders:
@@ -174,15 +164,16 @@ def removed(s: State, a: App, p: Member, n: Node) -> None:
     leave(s, a, n, scope.placeholder)
 
 
-def ask_removed(s: State, a: App, p: Member, *, alone: bool = True) -> None:
-    """The confirmation that a pending placeholder is gone. With the last ask the application completes, if nothing is
-    allocated; ``alone``: placeholders count."""
+def nothing_else(s: State, a: App) -> Expr:
+    """Whether a placeholder ask is the last thing that the application has, but for allocated placeholders."""
+    return (s.pending_placeholders(a) == 1) & (s.real_asks[a] == 0) & (s.running_pods(a) == 0)
+
+
+def ask_removed(s: State, a: App, p: Member, last: Expr) -> None:
+    """The confirmation that a pending placeholder is gone; with the ``last`` of what it has an application
+    completes."""
     require(handled(s, a, p, Reason.STOPPED), s.placeholder[a, p] == Placeholder.PENDING)
-    only = s.pending_placeholders(a) == 1
-    rest = (s.real_asks[a] == 0) & (s.running_pods(a) == 0)
-    if alone:
-        rest = rest & (s.allocated(a) == 0)
-    done = only & rest & ~among(s.core[a], Core.FAILING, Core.COMPLETING)
+    done = last & ~among(s.core[a], Core.FAILING, Core.COMPLETING)
     move(s, a, ite(done, by_complete(s.core[a]), s.core[a]))
     s.placeholder[a, p] = Placeholder.GONE
     s.confirm[a, p] = Reason.NONE
@@ -216,7 +207,9 @@ def declare_confirmations(m: Machine, s: State) -> None:
         @m.action
         def confirm_on_same_node(a: App, p: Member, n: Node) -> None:
             """The real pod takes the place of its placeholder; what it does not need goes back (Y18, Y19)."""
-            replaced(s, a, p, n)
+            require(handled(s, a, p, Reason.REPLACED), s.placed[a, p, n], s.linked[a, p, n])
+            move(s, a, after_replacement(s, a, left_by_placeholder(s, a)), Core.COMPLETED, Core.FAILED)
+            swap_on_same_node(s, a, p, n)
 
         if scope.nodes > 1:
 
@@ -224,6 +217,7 @@ def declare_confirmations(m: Machine, s: State) -> None:
             def confirm_on_other_node(a: App, p: Member, n: Node, k: Node) -> None:
                 """The placeholder leaves its node; the real pod is on the other one already (Y18, Y19)."""
                 require(handled(s, a, p, Reason.REPLACED), s.placed[a, p, n], s.linked[a, p, k], n != k)
+                move(s, a, after_replacement(s, a, left_by_placeholder(s, a)), Core.COMPLETED, Core.FAILED)
                 swap(s, a, p)
                 s.placed[a, p, n] = False
                 s.linked[a, p, k] = False
@@ -239,7 +233,7 @@ def declare_confirmations(m: Machine, s: State) -> None:
                 """The node of the real pod is gone, and the pod no longer parked: the placeholder is removed, if the
                 core gets over that nothing replaces it (YUNIKORN-3379)."""
                 require(handled(s, a, p, Reason.REPLACED), s.placed[a, p, n], ~s.has_link(a, p))
-                move(s, a, after_last_placeholder(s, a, ends_with_last_placeholder(s, a)), Core.COMPLETED, Core.FAILED)
+                move(s, a, left_by_placeholder(s, a), Core.COMPLETED, Core.FAILED)
                 forget(s, a, p)
                 s.confirm[a, p] = Reason.NONE
                 s.placed[a, p, n] = False
@@ -261,7 +255,7 @@ def declare_confirmations(m: Machine, s: State) -> None:
         def confirm_ask_removal(a: App, p: Member) -> None:
             """The pod of a pending placeholder is gone, and so is its ask; the counters of the group do not change
             (Y25)."""
-            ask_removed(s, a, p)
+            ask_removed(s, a, p, nothing_else(s, a) & (s.allocated(a) == 0))
 
     if scope.can_time_out or scope.duplicates:
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from model.language import Machine, among, count_, ite, require, sum_, when
 from specs.yunikorn.current.moves import (
     after_last_placeholder,
+    after_replacement,
     by_complete,
-    by_run,
     ends_with_last_placeholder,
     forget,
     move,
@@ -103,11 +103,7 @@ def _declare_node_removal(m: Machine, s: State) -> None:
         here = s.linked[a, p, n]
         elsewhere = s.has_link(a, p) & ~here
         left = after_last_placeholder(s, a, ends_with_last_placeholder(s, a) & ~here)
-        again = (s.running_pods(a) > 0) | (left == Core.COMPLETING)
-        if scope.repaired:
-            again = again | (left == Core.ACCEPTED)
-        run = by_run(left)
-        move(s, a, ite(elsewhere & again, run, left), Core.COMPLETED, Core.FAILED)
+        move(s, a, ite(elsewhere, after_replacement(s, a, left), left), Core.COMPLETED, Core.FAILED)
         forget(s, a, p)
         s.placed[a, p, n] = False
         s.real_asks.add(a, p, ite(here, 1, 0))

@@ -96,6 +96,16 @@ def after_last_placeholder(s: State, a: App, ends: Expr) -> Expr:
     return ite(ends, event, state)
 
 
+def after_replacement(s: State, a: App, left: Expr) -> Expr:
+    """The state once a real pod is allocated that replaces a placeholder, whose removal has led to ``left``."""
+    # the last placeholder's allocation made the application run, so the first replacement does not
+    runs = (s.running_pods(a) > 0) | (left == Core.COMPLETING)
+    if s.scope.repaired:
+        # it may still be Accepted, where the reservation has lost a placeholder
+        runs = runs | (left == Core.ACCEPTED)
+    return ite(runs, by_run(left), left)
+
+
 def idle_for_good(s: State, a: App) -> Expr:
     """Whether nothing is pending and no real pod is allocated; with the repairs, nor parked."""
     return s.idle(a) & (s.parked(a) == 0) if s.scope.repaired else s.idle(a)
