@@ -9,6 +9,7 @@ from specs.yunikorn.current.moves import (
     by_complete,
     by_run,
     ends_with_last_placeholder,
+    ends_with_last_pod,
     forget,
     idle_for_good,
     leave,
@@ -305,8 +306,7 @@ def declare_pods(m: Machine, s: State) -> None:
         """A real pod ends. With nothing allocated and nothing pending the application completes, after a while;
         placeholders, and pods parked behind them, do not count (Y20)."""
         require(s.reals[a, n] > 0, ~s.removing(), ~s.over(a))
-        alone = (s.running_pods(a) == 1) & (s.real_asks[a] == 0) & (s.pending_placeholders(a) == 0)
-        move(s, a, ite(alone, by_complete(s.core[a]), s.core[a]))
+        move(s, a, ite(ends_with_last_pod(s, a), by_complete(s.core[a]), s.core[a]))
         s.reals[a, n] -= 1
         s.ended[a] += 1
         s.user_used.next -= scope.real

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from model.language import Expr, Operand, among, ite, when
+from model.language.expressions import lift
 from specs.yunikorn.current.state import App, Core, Member, Node, Placeholder, Queue, Reason, State, Timer
 
 
@@ -78,12 +79,12 @@ def leave(s: State, a: App, n: Node, units: int) -> None:
     s.due_queue[a] += units
 
 
-def ends_with_last_placeholder(s: State, a: App) -> Expr:
-    """Whether a placeholder allocation is the last one, and its removal raises an event."""
+def ends_with_last_placeholder(s: State, a: App, asks: Operand = False) -> Expr:
+    """Whether a placeholder allocation is the last one, and its removal raises an event; ``asks``: a real ask is
+    pending again by then."""
     state = s.core[a]
-    done = ((state == Core.COMPLETING) & ~s.completing_timer[a]) | s.idle(a)
+    done = ((state == Core.COMPLETING) & ~s.completing_timer[a]) | (s.idle(a) & ~lift(asks))
     if s.scope.repaired:
-        # a parked pod is neither pending nor allocated, and will run
         done = done & (s.parked(a) == 0)
     return (s.allocated(a) == 1) & (done | among(state, Core.FAILING, Core.RESUMING))
 
@@ -107,8 +108,15 @@ def after_replacement(s: State, a: App, left: Expr) -> Expr:
 
 
 def idle_for_good(s: State, a: App) -> Expr:
-    """Whether nothing is pending and no real pod is allocated; with the repairs, nor parked."""
+    """Whether nothing is pending and no real pod is allocated; with the repairs, nor parked: a parked pod is neither,
+    and will run."""
     return s.idle(a) & (s.parked(a) == 0) if s.scope.repaired else s.idle(a)
+
+
+def ends_with_last_pod(s: State, a: App) -> Expr:
+    """Whether a real pod that goes is the last one, and its removal raises an event: parked pods do not count."""
+    last = (s.running_pods(a) == 1) & (s.real_asks[a] == 0) & (s.pending_placeholders(a) == 0)
+    return last & (s.parked(a) == 0) if s.scope.repaired else last
 
 
 def forget(s: State, a: App, p: Member) -> None:
