@@ -46,7 +46,7 @@ def declare_cycle(m: Machine, s: State) -> None:
     def allocate_placeholder(a: App, p: Member, n: Node) -> None:
         """A placeholder ask is scheduled like any ask, one by one: no gate waits until the whole gang fits. The first
         one starts the timer; with the last one, all of placeholderAsk, the application runs (Y3, Y8, Y9, Y13, Y22)."""
-        require(s.placeholder[a, p] == Placeholder.PENDING, s.fits_node(n, scope.placeholder))
+        require(s.placeholder[a, p] == Placeholder.PENDING, ~s.over(a), s.fits_node(n, scope.placeholder))
         require(*s.fits_queues(a, scope.placeholder))
         if scope.max_apps:
             require(may_run(a))
@@ -69,6 +69,7 @@ def declare_cycle(m: Machine, s: State) -> None:
             ask is parked behind it, and the shim is asked to release it. The state of the application is not looked at
             (Y14, Y15, Y16, Y17)."""
             require(s.real_asks.of(a, p) > 0, s.placed[a, p, n], s.mark[a, p] == Reason.NONE, s.serves(n))
+            require(~s.over(a))
             s.real_asks.take(a, p)
             s.linked[a, p, n] = True
             s.mark[a, p] = Reason.REPLACED
@@ -81,7 +82,7 @@ def declare_cycle(m: Machine, s: State) -> None:
                 """No placeholder's node takes the pod (ports, affinity, a cordon), but another node does: it has the
                 pod from now on, before the confirmation; the queue does not count it yet (Y16, Y17, Y18)."""
                 require(s.real_asks.of(a, p) > 0, s.placed[a, p, n], s.mark[a, p] == Reason.NONE, n != k)
-                require(s.fits_node(k, scope.real))
+                require(s.fits_node(k, scope.real), ~s.over(a))
                 s.real_asks.take(a, p)
                 s.linked[a, p, k] = True
                 s.node_used[k] += scope.real
@@ -104,7 +105,7 @@ def declare_cycle(m: Machine, s: State) -> None:
         def allocate_real(a: App, n: Node) -> None:
             """The normal path, once by the counters of the group no placeholder is left (Y16)."""
             g = s.groups.chosen()
-            require(s.real_asks[a, g] > 0, ~s.can_replace(a, g), s.fits_node(n, scope.real))
+            require(s.real_asks[a, g] > 0, ~s.can_replace(a, g), ~s.over(a), s.fits_node(n, scope.real))
             require(*s.fits_queues(a, scope.real))
             if scope.max_apps:
                 require(may_run(a))

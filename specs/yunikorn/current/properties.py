@@ -231,8 +231,8 @@ def declare_gangs(m: Machine, s: State) -> None:
 
     @m.always
     def completing_application_is_idle() -> Expr:
-        """A completing application has nothing pending and no real pod allocated (Y20, YUNIKORN-1900)."""
-        return all_(implies(s.core[a] == Core.COMPLETING, s.idle(a)) for a in App)
+        """A completing application has nothing pending, and no real pod allocated or parked (Y20, YUNIKORN-1900)."""
+        return all_(implies(s.core[a] == Core.COMPLETING, s.idle(a) & (s.parked(a) == 0)) for a in App)
 
     if s.scope.app_removals:
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.language import Expr, Machine, all_, among, any_, count_, implies, ite, require, when
+from model.language import Expr, Machine, Operand, all_, among, any_, count_, implies, ite, require, when
 from specs.yunikorn.current.moves import by_run, move
 from specs.yunikorn.current.parameters import Style
 from specs.yunikorn.current.state import App, Core, Member, Placeholder, Reason, Shim, State, Task
@@ -45,10 +45,11 @@ def declare_submission(m: Machine, s: State) -> None:
             s.shim[a] = Shim.ACCEPTED
 
 
-def runs_with_an_ask(s: State, a: App) -> None:
-    """An ask reaches the core: the first one makes an application Accepted, one that is completing runs again."""
+def runs_with_an_ask(s: State, a: App, taken: Operand = True) -> None:
+    """An ask reaches the core, and is ``taken``: the first one makes an application Accepted, one that is completing
+    runs again."""
     state = s.core[a]
-    move(s, a, ite(among(state, Core.NEW, Core.COMPLETING), by_run(state), state))
+    move(s, a, ite(among(state, Core.NEW, Core.COMPLETING) & taken, by_run(state), state))
 
 
 def declare_reservation(m: Machine, s: State) -> None:
@@ -87,12 +88,13 @@ def declare_reservation(m: Machine, s: State) -> None:
             """The ask of one placeholder reaches the core. A new or a completing application goes on with it; one that
             is over takes no ask, so the task fails (Y12, Y13, Y21)."""
             require(s.asked[a, p], ~s.removing())
+            # that a reservation takes asks when its time is up is a finding
+            refused = s.over(a) | s.late[a] if scope.repaired else s.over(a)
             s.asked[a, p] = False
-            s.placeholder[a, p] = ite(s.over(a), s.placeholder[a, p], Placeholder.PENDING)
-            s.count.add(a, p, ite(s.over(a), 0, 1))
-            rejected = s.over(a) & (s.task[a, p] == Task.SCHEDULING)
-            s.task[a, p] = ite(rejected, Task.FAILED, s.task[a, p])
-            runs_with_an_ask(s, a)
+            s.placeholder[a, p] = ite(refused, s.placeholder[a, p], Placeholder.PENDING)
+            s.count.add(a, p, ite(refused, 0, 1))
+            s.task[a, p] = ite(refused & (s.task[a, p] == Task.SCHEDULING), Task.FAILED, s.task[a, p])
+            runs_with_an_ask(s, a, ~refused)
 
     @m.action
     def hear_allocation(a: App, p: Member) -> None:

@@ -76,8 +76,8 @@ def time_is_up(s: State, a: App) -> Expr:
     state = s.core[a]
     keeps = among(state, Core.RUNNING, Core.COMPLETING) & (s.allocated(a) > 0)
     if scope.repaired:
-        # the timer may have been cleared, or a replacement begun, since it expired
-        keeps = keeps | (s.allocated(a) == 0) | (s.running_pods(a) > 0)
+        # the timer may have been cleared, or a replacement begun, since it started
+        keeps = keeps | (s.allocated(a) == 0) | (s.running_pods(a) + s.parked(a) > 0)
     event = by_resume(state) if scope.style is Style.SOFT else by_fail(state)
     tells = Core.RESUMING if scope.style is Style.SOFT else Core.FAILING
     move(s, a, ite(keeps, state, event), tells)
