@@ -13,6 +13,7 @@ from specs.yunikorn.current.moves import (
     forget,
     idle_for_good,
     leave,
+    leave_node,
     move,
     use,
 )
@@ -46,7 +47,7 @@ def declare_cycle(m: Machine, s: State) -> None:
     def allocate_placeholder(a: App, p: Member, n: Node) -> None:
         """A placeholder ask is scheduled like any ask, one by one: no gate waits until the whole gang fits. The first
         one starts the timer; with the last one, all of placeholderAsk, the application runs (Y3, Y8, Y9, Y13, Y22)."""
-        require(s.placeholder[a, p] == Placeholder.PENDING, ~s.over(a), s.fits_node(n, scope.placeholder))
+        require(s.placeholder[a, p] == Placeholder.PENDING, ~s.over(a), s.fits_node(n, scope.placeholder_size))
         require(*s.fits_queues(a, scope.placeholder))
         if scope.max_apps:
             require(may_run(a))
@@ -61,7 +62,7 @@ def declare_cycle(m: Machine, s: State) -> None:
         s.told[a, p] = True
         use(s, a, n, scope.placeholder)
 
-    if scope.real <= scope.placeholder:
+    if scope.replaceable:
 
         @m.action
         def replace_on_same_node(a: App, p: Member, n: Node) -> None:
@@ -82,7 +83,7 @@ def declare_cycle(m: Machine, s: State) -> None:
                 """No placeholder's node takes the pod (ports, affinity, a cordon), but another node does: it has the
                 pod from now on, before the confirmation; the queue does not count it yet (Y16, Y17, Y18)."""
                 require(s.real_asks.of(a, p) > 0, s.placed[a, p, n], s.mark[a, p] == Reason.NONE, n != k)
-                require(s.fits_node(k, scope.real), ~s.over(a))
+                require(s.fits_node(k, scope.real_size), ~s.over(a))
                 s.real_asks.take(a, p)
                 s.linked[a, p, k] = True
                 s.node_used[k] += scope.real
@@ -105,7 +106,7 @@ def declare_cycle(m: Machine, s: State) -> None:
         def allocate_real(a: App, n: Node) -> None:
             """The normal path, once by the counters of the group no placeholder is left (Y16)."""
             g = s.groups.chosen()
-            require(s.real_asks[a, g] > 0, ~s.can_replace(a, g), ~s.over(a), s.fits_node(n, scope.real))
+            require(s.real_asks[a, g] > 0, ~s.can_replace(a, g), ~s.over(a), s.fits_node(n, scope.real_size))
             require(*s.fits_queues(a, scope.real))
             if scope.max_apps:
                 require(may_run(a))
@@ -131,8 +132,8 @@ def swap_on_same_node(s: State, a: App, p: Member, n: Node) -> None:
     s.placed[a, p, n] = False
     s.linked[a, p, n] = False
     s.reals[a, n] += 1
-    if s.scope.placeholder > s.scope.real:
-        leave(s, a, n, s.scope.placeholder - s.scope.real)
+    if s.scope.placeholder_size != s.scope.real_size:
+        leave(s, a, n, s.scope.placeholder_size - s.scope.real_size)
 
 
 def swap(s: State, a: App, p: Member) -> None:
@@ -163,7 +164,7 @@ def removed(s: State, a: App, p: Member, n: Node) -> None:
     s.placed[a, p, n] = False
     s.timed_out.add(a, p, 1)
     s.user_used.next -= scope.placeholder
-    leave(s, a, n, scope.placeholder)
+    leave(s, a, n, scope.placeholder_size)
 
 
 def nothing_else(s: State, a: App) -> Expr:
@@ -204,7 +205,7 @@ def declare_confirmations(m: Machine, s: State) -> None:
     scope = s.scope
     less = scope.placeholder - scope.real
 
-    if scope.real <= scope.placeholder:
+    if scope.replaceable:
 
         @m.action
         def confirm_on_same_node(a: App, p: Member, n: Node) -> None:
@@ -224,7 +225,7 @@ def declare_confirmations(m: Machine, s: State) -> None:
                 s.placed[a, p, n] = False
                 s.linked[a, p, k] = False
                 s.reals[a, k] += 1
-                s.due_node[n] += scope.placeholder
+                leave_node(s, n, scope.placeholder_size)
                 if less:
                     s.due_queue[a] += less
 
@@ -243,7 +244,7 @@ def declare_confirmations(m: Machine, s: State) -> None:
                 s.user_used.next -= scope.placeholder
                 if not scope.repaired:
                     s.crashed.next = True
-                leave(s, a, n, scope.placeholder)
+                leave(s, a, n, scope.placeholder_size)
 
     @m.action
     def confirm_removal(a: App, p: Member, n: Node) -> None:
@@ -271,9 +272,11 @@ def declare_confirmations(m: Machine, s: State) -> None:
     @m.action
     def node_step(n: Node) -> None:
         """The second step of a removal: the node gives the units back (YUNIKORN-1712)."""
-        require(s.due_node[n] > 0)
+        require(s.is_due(n))
         s.node_used[n] -= s.due_node[n]
         s.due_node[n] = 0
+        if s.due_memory is not None:
+            s.due_memory[n] = 0
 
     @m.action
     def queue_step(a: App) -> None:
@@ -311,7 +314,7 @@ def declare_pods(m: Machine, s: State) -> None:
         s.reals[a, n] -= 1
         s.ended[a] += 1
         s.user_used.next -= scope.real
-        leave(s, a, n, scope.real)
+        leave(s, a, n, scope.real_size)
 
 
 def declare_expiry(m: Machine, s: State) -> None:

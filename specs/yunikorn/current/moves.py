@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from model.language import Expr, Operand, among, ite, when
 from model.language.expressions import lift
+from specs.yunikorn.current.parameters import Size
 from specs.yunikorn.current.state import App, Core, Member, Node, Placeholder, Queue, Reason, State, Timer
 
 
@@ -73,10 +74,17 @@ def use(s: State, a: App, n: Node, units: int) -> None:
     s.user_used.next += units
 
 
-def leave(s: State, a: App, n: Node, units: int) -> None:
+def leave(s: State, a: App, n: Node, pod: Size) -> None:
     """A removal: the node and then the queue are still to be told; see `node_step` and `queue_step`."""
-    s.due_node[n] += units
-    s.due_queue[a] += units
+    leave_node(s, n, pod)
+    s.due_queue[a] += pod.units
+
+
+def leave_node(s: State, n: Node, pod: Size) -> None:
+    """A removal of which only the node is told."""
+    s.due_node[n] += pod.units
+    if s.due_memory is not None:
+        s.due_memory[n] += pod.memory
 
 
 def ends_with_last_placeholder(s: State, a: App, asks: Operand = False) -> Expr:

@@ -45,8 +45,10 @@ def declare_usage(m: Machine, s: State) -> None:
 
     @m.always
     def node_capacity() -> Expr:
-        """No node has more than its capacity, real pods that are parked on it included (Y18)."""
-        return all_(s.node_used[n] <= scope.capacity for n in Node)
+        """No node has more than its capacity, of units and of memory, real pods that are parked on it included
+        (Y18)."""
+        units = all_(s.node_used[n] <= scope.capacity for n in Node)
+        return units & all_(s.memory_used(n) <= scope.memory for n in Node) if scope.memory else units
 
     if scope.node_removals:
 
@@ -85,7 +87,7 @@ def declare_placeholders(m: Machine, s: State) -> None:
     """Each placeholder is released once, and each parked pod has one."""
     scope = s.scope
 
-    if scope.real <= scope.placeholder:
+    if scope.replaceable:
 
         @m.always
         def parked_pod_has_its_placeholder() -> Expr:
@@ -339,7 +341,7 @@ def declare_progress(m: Machine, s: State) -> None:
     def an_application_completes() -> Expr:
         """Some application comes to its end, after it replaced a placeholder unless its pods are too large for that
         (Y16, Y21)."""
-        least = 1 if s.scope.real <= s.scope.placeholder else 0
+        least = 1 if s.scope.replaceable else 0
         return any_((s.core[a] == Core.COMPLETED) & (s.replaced[a] >= least) for a in App)
 
     @m.possible

@@ -21,6 +21,7 @@ from specs.yunikorn.current.timers import (
 PREEMPTION: Final = {"preemptions": 1, "repaired": True}
 DELETION: Final = {"deletions": 1, "repaired": True}
 RELEASED_TOO: Final = "a victim is chosen, released or not"
+MEMORY: Final = {"memory": 3, "placeholder_memory": 2, "real_memory": 1}
 SMALLER: Final = {"placeholder": 2, "capacity": 4}
 
 
@@ -289,6 +290,16 @@ PLACEHOLDERS = (
         "node_capacity",
         with_guard("replace_on_other_node", "node_used", first_half),
         parameters={"capacity": 1},
+    ),
+    report(
+        "",
+        "no_memory_looked_at",
+        "whether a pod fits on a node is judged by the first resource only",
+        "node_capacity",
+        with_guard("allocate_placeholder", "due_memory", first_half),
+        with_guard("replace_on_other_node", "due_memory", first_half),
+        with_guard("allocate_real", "due_memory", first_half),
+        parameters=MEMORY,
     ),
     report(
         "",
