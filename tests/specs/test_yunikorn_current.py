@@ -75,6 +75,17 @@ def test_everything_that_is_not_repaired_is_a_finding() -> None:
         assert rows[parameters + " repaired=true"] == "holds"
 
 
+EVENTS = "duplicates deletions bind_failures preemptions node_removals app_removals restarts config_updates".split()
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_each_event_has_a_scope_in_which_the_spec_holds(event: str) -> None:
+    """And no larger one than that: no other event is in it."""
+    named = {parameters: set(re.findall(r"(\w+)=[12]\b", parameters)) & set(EVENTS) for parameters in ROWS}
+    assert any(named[p] == {event} and row["answer"] == "holds" for p, row in ROWS.items())
+    assert any(set(EVENTS) - {"config_updates"} == found for found in named.values())
+
+
 # ---- memory
 
 

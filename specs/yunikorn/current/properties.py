@@ -242,7 +242,10 @@ def declare_gangs(m: Machine, s: State) -> None:
         def killed_application_has_no_pods() -> Expr:
             """No placeholder pod outlives its application (YUNIKORN-521)."""
             return all_(
-                implies(s.removed[a], among(s.task[a, p], Task.NEW, Task.COMPLETED, Task.FAILED))
+                implies(
+                    among(s.shim[a], Shim.KILLING, Shim.KILLED),
+                    among(s.task[a, p], Task.NEW, Task.COMPLETED, Task.FAILED),
+                )
                 for a in App
                 for p in Member
             )
@@ -358,7 +361,11 @@ def declare_progress(m: Machine, s: State) -> None:
         ends = [Core.RUNNING, Core.RESUMING, Core.FAILING, Core.FAILED]
         if s.scope.adversary or s.scope.app_removals:
             ends.append(Core.COMPLETING)
-        return (s.core[a] == Core.ACCEPTED) & (placeholders > 0), among(s.core[a], *ends)
+        decided = among(s.core[a], *ends)
+        if s.scope.app_removals and s.scope.restarts:
+            # one that is removed when it has just come back was never Completing
+            decided = decided | s.removed[a]
+        return (s.core[a] == Core.ACCEPTED) & (placeholders > 0), decided
 
     @m.leads_to(fairness=[m.progress()])
     def every_real_ask_is_served(a: App) -> tuple[Expr, Expr]:

@@ -188,11 +188,32 @@ def declare_messages(m: Machine, s: State) -> None:
         s.unsubmitted[a] = 0
 
     if scope.duplicates:
+        declare_duplicates(m, s)
 
-        @m.action
-        def confirm_again(a: App, p: Member) -> None:
-            """A confirmation is sent twice: a pod that ends, and is then deleted, says so both times (YUNIKORN-528)."""
-            require(s.duplicates > 0, s.task[a, p] == Task.COMPLETED, s.confirm[a, p] == Reason.NONE)
-            require(s.placeholder[a, p] == Placeholder.GONE)
-            s.duplicates.next -= 1
-            s.confirm[a, p] = Reason.REPLACED
+
+def declare_duplicates(m: Machine, s: State) -> None:
+    """Messages that their sender may send twice. A message that is on its way is one, however often it was sent: what
+    counts is one that comes when the first has been heard."""
+
+    @m.action
+    def confirm_again(a: App, p: Member) -> None:
+        """A confirmation is sent twice: a pod that ends, and is then deleted, says so both times (YUNIKORN-528)."""
+        require(s.duplicates > 0, s.task[a, p] == Task.COMPLETED, s.confirm[a, p] == Reason.NONE)
+        require(s.placeholder[a, p] == Placeholder.GONE)
+        s.duplicates.next -= 1
+        s.confirm[a, p] = Reason.REPLACED
+
+    @m.action
+    def release_again(a: App, p: Member) -> None:
+        """A release is sent twice: the placeholder timeout releases what is released already, too (Y24)."""
+        require(s.duplicates > 0, s.placeholder[a, p] == Placeholder.ALLOCATED, s.mark[a, p] != Reason.NONE)
+        require(s.release[a, p] == Reason.NONE)
+        s.duplicates.next -= 1
+        s.release[a, p] = s.mark[a, p]
+
+    @m.action
+    def tell_again(a: App, p: Member) -> None:
+        """An allocation is told twice: the core tells of those that it has taken over from the shim, too (Y29)."""
+        require(s.duplicates > 0, s.placeholder[a, p] == Placeholder.ALLOCATED, ~s.told[a, p])
+        s.duplicates.next -= 1
+        s.told[a, p] = True
