@@ -114,13 +114,16 @@ def release_reserved(s: State, a: App, keeps: Expr) -> None:
 
 
 def time_out(s: State, a: App, p: Member, keeps: Expr) -> None:
-    """A placeholder at the placeholder timeout. One that is released already is released again, where the application
-    does not keep its state; the shim has deleted its pod by then."""
-    here, free = s.placeholder[a, p] == Placeholder.ALLOCATED, s.mark[a, p] == Reason.NONE
+    """A placeholder at the placeholder timeout. That one which is released already, to be replaced, is released again
+    where the application does not keep its state, and for another reason, is a finding."""
+    here = s.placeholder[a, p] == Placeholder.ALLOCATED
+    wanted = here & (s.mark[a, p] == Reason.NONE)
+    if not s.scope.repaired:
+        wanted = wanted | (here & ~keeps & (s.mark[a, p] == Reason.REPLACED))
     pending = (s.placeholder[a, p] == Placeholder.PENDING) & ~keeps
-    with when(here & free):
+    with when(wanted):
         s.mark[a, p] = Reason.TIMEOUT
-    with when((here & free) | pending):
+    with when(wanted | pending):
         s.release[a, p] = Reason.TIMEOUT
     with when(pending):
         s.placeholder[a, p] = Placeholder.GONE
