@@ -44,7 +44,7 @@ def default_edition(function: Callable[..., Machine]) -> str:
 def of_edition(function: Callable[..., Machine], given: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters of the edition that ``given`` says: as given, else the edition's default; with ``edition``.
 
-    ValueError for a value of a parameter that the edition does not have, unless it is the default that another has.
+    ValueError for a value of a parameter that the edition does not have, be it the default that another has.
     """
     defaults = _defaults(function)
     values = {**defaults, **given}
@@ -60,7 +60,7 @@ def of_edition(function: Callable[..., Machine], given: Mapping[str, Any]) -> di
             found[name] = value
         elif edition in default.defaults:
             found[name] = default.defaults[edition] if value is default else value
-        elif value is not default and value not in default.defaults.values():
+        elif value is not default:
             having = " and ".join(f"{EDITION}={e}" for e in default.defaults)
             instead = ", ".join(_only(defaults, edition)) or "nothing"
             raise ValueError(f"{name} is for {having}; {EDITION}={edition} has {instead} instead")

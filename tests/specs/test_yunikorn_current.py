@@ -75,6 +75,28 @@ def test_everything_that_is_not_repaired_is_a_finding() -> None:
         assert rows[parameters + " repaired=true"] == "holds"
 
 
+EVENTS = "duplicates deletions bind_failures preemptions node_removals app_removals restarts config_updates".split()
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_each_event_has_a_scope_in_which_the_spec_holds(event: str) -> None:
+    """And no larger one than that: no other event is in it."""
+    named = {parameters: set(re.findall(r"(\w+)=[12]\b", parameters)) & set(EVENTS) for parameters in ROWS}
+    assert any(named[p] == {event} and row["answer"] == "holds" for p, row in ROWS.items())
+    assert any(set(EVENTS) - {"config_updates"} == found for found in named.values())
+
+
+# ---- memory
+
+
+@pytest.mark.slow
+def test_memory_binds_as_units_do() -> None:
+    """A node for one pod is one, whichever resource it is short of; nothing gets less of both."""
+    scarce = checked("memory=1 placeholder_memory=1 real_memory=1")
+    assert found(scarce) == found(checked("capacity=1"))
+    assert found(checked("memory=2 placeholder_memory=1 real_memory=1")) == found(checked("(default)"))
+
+
 # ---- task groups
 
 
@@ -236,6 +258,7 @@ def test_a_report_is_in_the_museum_or_left_out_for_a_reason() -> None:
         (["groups=2", "size=1"], "yunikorn: groups is an integer from 1 to 1, found 2"),
         (["queues=3"], "yunikorn: queues: expected one_leaf|two_leaves, found '3'"),
         (["leaf_quota=5"], "leaf_quota is at most quota, which is 4; found 5"),
+        (["memory=2"], "memory, placeholder_memory and real_memory go together; found 2, 0, 0"),
         (["restarts=3"], "restarts is an integer from 0 to 2, found 3"),
         (["style=firm"], "yunikorn: style: expected soft|hard, found 'firm'"),
     ],

@@ -5,12 +5,15 @@ from __future__ import annotations
 from model.language import Expr, Machine, among, count_, ite, require, when
 from specs.yunikorn.current.moves import (
     after_last_placeholder,
+    after_replacement,
     by_complete,
     by_run,
     ends_with_last_placeholder,
+    ends_with_last_pod,
     forget,
     idle_for_good,
     leave,
+    leave_node,
     move,
     use,
 )
@@ -44,7 +47,7 @@ def declare_cycle(m: Machine, s: State) -> None:
     def allocate_placeholder(a: App, p: Member, n: Node) -> None:
         """A placeholder ask is scheduled like any ask, one by one: no gate waits until the whole gang fits. The first
         one starts the timer; with the last one, all of placeholderAsk, the application runs (Y3, Y8, Y9, Y13, Y22)."""
-        require(s.placeholder[a, p] == Placeholder.PENDING, s.fits_node(n, scope.placeholder))
+        require(s.placeholder[a, p] == Placeholder.PENDING, ~s.over(a), s.fits_node(n, scope.placeholder_size))
         require(*s.fits_queues(a, scope.placeholder))
         if scope.max_apps:
             require(may_run(a))
@@ -59,7 +62,7 @@ def declare_cycle(m: Machine, s: State) -> None:
         s.told[a, p] = True
         use(s, a, n, scope.placeholder)
 
-    if scope.real <= scope.placeholder:
+    if scope.replaceable:
 
         @m.action
         def replace_on_same_node(a: App, p: Member, n: Node) -> None:
@@ -67,6 +70,7 @@ def declare_cycle(m: Machine, s: State) -> None:
             ask is parked behind it, and the shim is asked to release it. The state of the application is not looked at
             (Y14, Y15, Y16, Y17)."""
             require(s.real_asks.of(a, p) > 0, s.placed[a, p, n], s.mark[a, p] == Reason.NONE, s.serves(n))
+            require(~s.over(a))
             s.real_asks.take(a, p)
             s.linked[a, p, n] = True
             s.mark[a, p] = Reason.REPLACED
@@ -79,7 +83,7 @@ def declare_cycle(m: Machine, s: State) -> None:
                 """No placeholder's node takes the pod (ports, affinity, a cordon), but another node does: it has the
                 pod from now on, before the confirmation; the queue does not count it yet (Y16, Y17, Y18)."""
                 require(s.real_asks.of(a, p) > 0, s.placed[a, p, n], s.mark[a, p] == Reason.NONE, n != k)
-                require(s.fits_node(k, scope.real))
+                require(s.fits_node(k, scope.real_size), ~s.over(a))
                 s.real_asks.take(a, p)
                 s.linked[a, p, k] = True
                 s.node_used[k] += scope.real
@@ -102,7 +106,7 @@ def declare_cycle(m: Machine, s: State) -> None:
         def allocate_real(a: App, n: Node) -> None:
             """The normal path, once by the counters of the group no placeholder is left (Y16)."""
             g = s.groups.chosen()
-            require(s.real_asks[a, g] > 0, ~s.can_replace(a, g), s.fits_node(n, scope.real))
+            require(s.real_asks[a, g] > 0, ~s.can_replace(a, g), ~s.over(a), s.fits_node(n, scope.real_size))
             require(*s.fits_queues(a, scope.real))
             if scope.max_apps:
                 require(may_run(a))
@@ -122,46 +126,35 @@ def handled(s: State, a: App, p: Member, *reasons: Reason) -> Expr:
     return among(s.confirm[a, p], *reasons) & ~s.asked[a, p] & ~s.removing()
 
 
-def replaced(s: State, a: App, p: Member, n: Node, *, completing_runs: bool = True) -> None:
-    """The confirmation of a replacement on the same node."""
-    require(handled(s, a, p, Reason.REPLACED), s.placed[a, p, n], s.linked[a, p, n])
-    swap(s, a, p, completing_runs=completing_runs)
+def swap_on_same_node(s: State, a: App, p: Member, n: Node) -> None:
+    """The real pod takes the place of its placeholder, whatever that means for the application's state."""
+    swap(s, a, p)
     s.placed[a, p, n] = False
     s.linked[a, p, n] = False
     s.reals[a, n] += 1
-    if s.scope.placeholder > s.scope.real:
-        leave(s, a, n, s.scope.placeholder - s.scope.real)
+    if s.scope.placeholder_size != s.scope.real_size:
+        leave(s, a, n, s.scope.placeholder_size - s.scope.real_size)
 
 
-def swap(s: State, a: App, p: Member, *, completing_runs: bool = True) -> None:
+def swap(s: State, a: App, p: Member) -> None:
     """The placeholder goes, and the real pod that is parked behind it is allocated."""
-    state, ends = s.core[a], ends_with_last_placeholder(s, a)
-    # the last placeholder's allocation made the application run, so the first replacement does not
-    active = s.running_pods(a) > 0
-    if s.scope.repaired:
-        # it may still be Accepted, where the reservation has lost a placeholder
-        active = active | (state == Core.ACCEPTED)
-    # first the placeholder's removal may complete it, then the real pod may bring it back
-    back = Core.RUNNING if completing_runs else Core.COMPLETING
-    ended = ite(state == Core.COMPLETING, Core.COMPLETED, ite(state == Core.FAILING, Core.FAILED, back))
-    kept = ite((state == Core.COMPLETING) & completing_runs, Core.RUNNING, state)
-    runs = active & among(state, Core.ACCEPTED, Core.RESUMING)
-    event = ite(runs & ~ends, by_run(state), ite(ends & (state != Core.RESUMING), ended, kept))
-    resumed = ends & (state == Core.RESUMING)
-    move(s, a, ite(resumed, Core.ACCEPTED, event), Core.COMPLETED, Core.FAILED)
     forget(s, a, p)
     s.confirm[a, p] = Reason.NONE
     s.replaced.add(a, p, 1)
     s.user_used.next += s.scope.real - s.scope.placeholder
 
 
+def left_by_placeholder(s: State, a: App) -> Expr:
+    """The state after a placeholder allocation is removed: with the last one it may change."""
+    return after_last_placeholder(s, a, ends_with_last_placeholder(s, a))
+
+
 def removed(s: State, a: App, p: Member, n: Node) -> None:
     """The confirmation that a placeholder is gone which nothing replaces."""
     scope = s.scope
     require(handled(s, a, p, Reason.TIMEOUT, Reason.PREEMPTED, Reason.STOPPED), s.placed[a, p, n])
-    new = after_last_placeholder(s, a, ends_with_last_placeholder(s, a))
     failed = (s.core[a] == Core.FAILING) & (s.allocated(a) == 1)
-    move(s, a, new, Core.COMPLETED, Core.FAILED)
+    move(s, a, left_by_placeholder(s, a), Core.COMPLETED, Core.FAILED)
     if scope.adversary:
         unpark(s, a, p, failed)
     if scope.loses_placeholders:
@@ -171,18 +164,19 @@ def removed(s: State, a: App, p: Member, n: Node) -> None:
     s.placed[a, p, n] = False
     s.timed_out.add(a, p, 1)
     s.user_used.next -= scope.placeholder
-    leave(s, a, n, scope.placeholder)
+    leave(s, a, n, scope.placeholder_size)
 
 
-def ask_removed(s: State, a: App, p: Member, *, alone: bool = True) -> None:
-    """The confirmation that a pending placeholder is gone. With the last ask the application completes, if nothing is
-    allocated; ``alone``: placeholders count."""
+def nothing_else(s: State, a: App) -> Expr:
+    """Whether a placeholder ask is the last thing that the application has, but for allocated placeholders."""
+    return (s.pending_placeholders(a) == 1) & (s.real_asks[a] == 0) & (s.running_pods(a) == 0)
+
+
+def ask_removed(s: State, a: App, p: Member, last: Expr) -> None:
+    """The confirmation that a pending placeholder is gone; with the ``last`` of what it has an application
+    completes."""
     require(handled(s, a, p, Reason.STOPPED), s.placeholder[a, p] == Placeholder.PENDING)
-    only = s.pending_placeholders(a) == 1
-    rest = (s.real_asks[a] == 0) & (s.running_pods(a) == 0)
-    if alone:
-        rest = rest & (s.allocated(a) == 0)
-    done = only & rest & ~among(s.core[a], Core.FAILING, Core.COMPLETING)
+    done = last & ~among(s.core[a], Core.FAILING, Core.COMPLETING)
     move(s, a, ite(done, by_complete(s.core[a]), s.core[a]))
     s.placeholder[a, p] = Placeholder.GONE
     s.confirm[a, p] = Reason.NONE
@@ -211,12 +205,14 @@ def declare_confirmations(m: Machine, s: State) -> None:
     scope = s.scope
     less = scope.placeholder - scope.real
 
-    if scope.real <= scope.placeholder:
+    if scope.replaceable:
 
         @m.action
         def confirm_on_same_node(a: App, p: Member, n: Node) -> None:
             """The real pod takes the place of its placeholder; what it does not need goes back (Y18, Y19)."""
-            replaced(s, a, p, n)
+            require(handled(s, a, p, Reason.REPLACED), s.placed[a, p, n], s.linked[a, p, n])
+            move(s, a, after_replacement(s, a, left_by_placeholder(s, a)), Core.COMPLETED, Core.FAILED)
+            swap_on_same_node(s, a, p, n)
 
         if scope.nodes > 1:
 
@@ -224,11 +220,12 @@ def declare_confirmations(m: Machine, s: State) -> None:
             def confirm_on_other_node(a: App, p: Member, n: Node, k: Node) -> None:
                 """The placeholder leaves its node; the real pod is on the other one already (Y18, Y19)."""
                 require(handled(s, a, p, Reason.REPLACED), s.placed[a, p, n], s.linked[a, p, k], n != k)
+                move(s, a, after_replacement(s, a, left_by_placeholder(s, a)), Core.COMPLETED, Core.FAILED)
                 swap(s, a, p)
                 s.placed[a, p, n] = False
                 s.linked[a, p, k] = False
                 s.reals[a, k] += 1
-                s.due_node[n] += scope.placeholder
+                leave_node(s, n, scope.placeholder_size)
                 if less:
                     s.due_queue[a] += less
 
@@ -239,7 +236,7 @@ def declare_confirmations(m: Machine, s: State) -> None:
                 """The node of the real pod is gone, and the pod no longer parked: the placeholder is removed, if the
                 core gets over that nothing replaces it (YUNIKORN-3379)."""
                 require(handled(s, a, p, Reason.REPLACED), s.placed[a, p, n], ~s.has_link(a, p))
-                move(s, a, after_last_placeholder(s, a, ends_with_last_placeholder(s, a)), Core.COMPLETED, Core.FAILED)
+                move(s, a, left_by_placeholder(s, a), Core.COMPLETED, Core.FAILED)
                 forget(s, a, p)
                 s.confirm[a, p] = Reason.NONE
                 s.placed[a, p, n] = False
@@ -247,7 +244,7 @@ def declare_confirmations(m: Machine, s: State) -> None:
                 s.user_used.next -= scope.placeholder
                 if not scope.repaired:
                     s.crashed.next = True
-                leave(s, a, n, scope.placeholder)
+                leave(s, a, n, scope.placeholder_size)
 
     @m.action
     def confirm_removal(a: App, p: Member, n: Node) -> None:
@@ -261,7 +258,7 @@ def declare_confirmations(m: Machine, s: State) -> None:
         def confirm_ask_removal(a: App, p: Member) -> None:
             """The pod of a pending placeholder is gone, and so is its ask; the counters of the group do not change
             (Y25)."""
-            ask_removed(s, a, p)
+            ask_removed(s, a, p, nothing_else(s, a) & (s.allocated(a) == 0))
 
     if scope.can_time_out or scope.duplicates:
 
@@ -275,9 +272,11 @@ def declare_confirmations(m: Machine, s: State) -> None:
     @m.action
     def node_step(n: Node) -> None:
         """The second step of a removal: the node gives the units back (YUNIKORN-1712)."""
-        require(s.due_node[n] > 0)
+        require(s.is_due(n))
         s.node_used[n] -= s.due_node[n]
         s.due_node[n] = 0
+        if s.due_memory is not None:
+            s.due_memory[n] = 0
 
     @m.action
     def queue_step(a: App) -> None:
@@ -311,12 +310,11 @@ def declare_pods(m: Machine, s: State) -> None:
         """A real pod ends. With nothing allocated and nothing pending the application completes, after a while;
         placeholders, and pods parked behind them, do not count (Y20)."""
         require(s.reals[a, n] > 0, ~s.removing(), ~s.over(a))
-        alone = (s.running_pods(a) == 1) & (s.real_asks[a] == 0) & (s.pending_placeholders(a) == 0)
-        move(s, a, ite(alone, by_complete(s.core[a]), s.core[a]))
+        move(s, a, ite(ends_with_last_pod(s, a), by_complete(s.core[a]), s.core[a]))
         s.reals[a, n] -= 1
         s.ended[a] += 1
         s.user_used.next -= scope.real
-        leave(s, a, n, scope.real)
+        leave(s, a, n, scope.real_size)
 
 
 def declare_expiry(m: Machine, s: State) -> None:

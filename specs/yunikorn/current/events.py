@@ -6,9 +6,10 @@ from __future__ import annotations
 from model.language import Machine, among, count_, ite, require, sum_, when
 from specs.yunikorn.current.moves import (
     after_last_placeholder,
+    after_replacement,
     by_complete,
-    by_run,
     ends_with_last_placeholder,
+    ends_with_last_pod,
     forget,
     move,
 )
@@ -102,12 +103,8 @@ def _declare_node_removal(m: Machine, s: State) -> None:
         require(s.leaving[n], s.placed[a, p, n])
         here = s.linked[a, p, n]
         elsewhere = s.has_link(a, p) & ~here
-        left = after_last_placeholder(s, a, ends_with_last_placeholder(s, a) & ~here)
-        again = (s.running_pods(a) > 0) | (left == Core.COMPLETING)
-        if scope.repaired:
-            again = again | (left == Core.ACCEPTED)
-        run = by_run(left)
-        move(s, a, ite(elsewhere & again, run, left), Core.COMPLETED, Core.FAILED)
+        left = after_last_placeholder(s, a, ends_with_last_placeholder(s, a, here))
+        move(s, a, ite(elsewhere, after_replacement(s, a, left), left), Core.COMPLETED, Core.FAILED)
         forget(s, a, p)
         s.placed[a, p, n] = False
         s.real_asks.add(a, p, ite(here, 1, 0))
@@ -129,8 +126,7 @@ def _declare_node_removal(m: Machine, s: State) -> None:
     def remove_real_pod_of_node(a: App, n: Node) -> None:
         """A real pod on the node is removed: it has failed (YUNIKORN-2171)."""
         require(s.leaving[n], s.reals[a, n] > 0)
-        alone = (s.running_pods(a) == 1) & (s.real_asks[a] == 0) & (s.pending_placeholders(a) == 0)
-        move(s, a, ite(alone, by_complete(s.core[a]), s.core[a]))
+        move(s, a, ite(ends_with_last_pod(s, a), by_complete(s.core[a]), s.core[a]))
         s.reals[a, n] -= 1
         s.ended[a] += 1
         s.user_used.next -= scope.real

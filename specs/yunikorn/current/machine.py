@@ -35,6 +35,9 @@ def yunikorn_current(
     real: int = 1,
     nodes: int = 2,
     capacity: int = 2,
+    memory: int = 0,
+    placeholder_memory: int = 0,
+    real_memory: int = 0,
     queues: Queues = Queues.ONE_LEAF,
     quota: int = 4,
     leaf_quota: int = 4,
@@ -59,11 +62,11 @@ def yunikorn_current(
 ) -> Machine:
     """YuniKorn's gang scheduling as its code has it: core and shim with messages between them, Soft and Hard timeouts.
 
-    ``size``: placeholders of each gang; ``groups``: task groups that they are of, in
-    turn; ``reals``: real pods that come of each group; ``placeholder`` and ``real``: units of one of
-    them. ``leaf_quota``, ``max_apps`` (maxapplications) and ``user_limit``: 0 for none. The parameters from
-    ``duplicates`` to ``config_updates`` say how often the environment may do something. ValueError for sizes that make
-    no sense.
+    ``size``: placeholders of each gang; ``groups``: task groups that they are of, in turn; ``reals``: real pods that
+    come of each group; ``placeholder`` and ``real``: units of one of them. ``memory``: that of a node, a second
+    resource, with what one of them takes of it; 0: not modelled. ``leaf_quota``, ``max_apps`` (maxapplications) and
+    ``user_limit``: 0 for none. The parameters from ``duplicates`` to ``config_updates`` say how often the environment
+    may do something. ValueError for sizes that make no sense.
     """
     scope = Scope(
         apps,
@@ -74,6 +77,9 @@ def yunikorn_current(
         real,
         nodes,
         capacity,
+        memory,
+        placeholder_memory,
+        real_memory,
         queues,
         quota,
         leaf_quota,

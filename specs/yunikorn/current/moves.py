@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from model.language import Expr, Operand, among, ite, when
+from model.language.expressions import lift
+from specs.yunikorn.current.parameters import Size
 from specs.yunikorn.current.state import App, Core, Member, Node, Placeholder, Queue, Reason, State, Timer
 
 
@@ -72,18 +74,25 @@ def use(s: State, a: App, n: Node, units: int) -> None:
     s.user_used.next += units
 
 
-def leave(s: State, a: App, n: Node, units: int) -> None:
+def leave(s: State, a: App, n: Node, pod: Size) -> None:
     """A removal: the node and then the queue are still to be told; see `node_step` and `queue_step`."""
-    s.due_node[n] += units
-    s.due_queue[a] += units
+    leave_node(s, n, pod)
+    s.due_queue[a] += pod.units
 
 
-def ends_with_last_placeholder(s: State, a: App) -> Expr:
-    """Whether a placeholder allocation is the last one, and its removal raises an event."""
+def leave_node(s: State, n: Node, pod: Size) -> None:
+    """A removal of which only the node is told."""
+    s.due_node[n] += pod.units
+    if s.due_memory is not None:
+        s.due_memory[n] += pod.memory
+
+
+def ends_with_last_placeholder(s: State, a: App, asks: Operand = False) -> Expr:
+    """Whether a placeholder allocation is the last one, and its removal raises an event; ``asks``: a real ask is
+    pending again by then."""
     state = s.core[a]
-    done = ((state == Core.COMPLETING) & ~s.completing_timer[a]) | s.idle(a)
+    done = ((state == Core.COMPLETING) & ~s.completing_timer[a]) | (s.idle(a) & ~lift(asks))
     if s.scope.repaired:
-        # a parked pod is neither pending nor allocated, and will run
         done = done & (s.parked(a) == 0)
     return (s.allocated(a) == 1) & (done | among(state, Core.FAILING, Core.RESUMING))
 
@@ -96,9 +105,26 @@ def after_last_placeholder(s: State, a: App, ends: Expr) -> Expr:
     return ite(ends, event, state)
 
 
+def after_replacement(s: State, a: App, left: Expr) -> Expr:
+    """The state once a real pod is allocated that replaces a placeholder, whose removal has led to ``left``."""
+    # the last placeholder's allocation made the application run, so the first replacement does not
+    runs = (s.running_pods(a) > 0) | (left == Core.COMPLETING)
+    if s.scope.repaired:
+        # it may still be Accepted, where the reservation has lost a placeholder
+        runs = runs | (left == Core.ACCEPTED)
+    return ite(runs, by_run(left), left)
+
+
 def idle_for_good(s: State, a: App) -> Expr:
-    """Whether nothing is pending and no real pod is allocated; with the repairs, nor parked."""
+    """Whether nothing is pending and no real pod is allocated; with the repairs, nor parked: a parked pod is neither,
+    and will run."""
     return s.idle(a) & (s.parked(a) == 0) if s.scope.repaired else s.idle(a)
+
+
+def ends_with_last_pod(s: State, a: App) -> Expr:
+    """Whether a real pod that goes is the last one, and its removal raises an event: parked pods do not count."""
+    last = (s.running_pods(a) == 1) & (s.real_asks[a] == 0) & (s.pending_placeholders(a) == 0)
+    return last & (s.parked(a) == 0) if s.scope.repaired else last
 
 
 def forget(s: State, a: App, p: Member) -> None:

@@ -32,8 +32,23 @@ class Recovery(enum.Enum):
 
 
 @dataclass(frozen=True)
+class Size:
+    """What a pod takes: ``units`` of the resource that queues and nodes list, and ``memory``, which only nodes do."""
+
+    units: int
+    memory: int
+
+    def __sub__(self, other: Size) -> Size:
+        return Size(self.units - other.units, self.memory - other.memory)
+
+    def fits_in(self, other: Size) -> bool:
+        """Whether it is no larger in any resource."""
+        return self.units <= other.units and self.memory <= other.memory
+
+
+@dataclass(frozen=True)
 class Scope:
-    """Checked parameters; units are of one resource."""
+    """Checked parameters. ``memory`` is that of a node; 0: it is not modelled."""
 
     apps: int
     size: int
@@ -43,6 +58,9 @@ class Scope:
     real: int
     nodes: int
     capacity: int
+    memory: int
+    placeholder_memory: int
+    real_memory: int
     queues: Queues
     quota: int
     leaf_quota: int
@@ -73,7 +91,7 @@ class Scope:
         check_size("nodes", self.nodes, most=MOST_NODES)
         for name in ("placeholder", "real", "capacity", "quota"):
             check_size(name, getattr(self, name))
-        for name in ("leaf_quota", "max_apps", "user_limit"):
+        for name in ("leaf_quota", "max_apps", "user_limit", "memory", "placeholder_memory", "real_memory"):
             check_size(name, getattr(self, name), least=0)
         for name in (
             "duplicates",
@@ -86,8 +104,27 @@ class Scope:
             "config_updates",
         ):
             check_size(name, getattr(self, name), least=0, most=2)
+        memories = (self.memory, self.placeholder_memory, self.real_memory)
+        if any(memories) and not all(memories):
+            found = ", ".join(map(str, memories))
+            raise ValueError(f"memory, placeholder_memory and real_memory go together; found {found}")
         if self.leaf_quota > self.quota:
             raise ValueError(f"leaf_quota is at most quota, which is {self.quota}; found {self.leaf_quota}")
+
+    @property
+    def placeholder_size(self) -> Size:
+        """What a placeholder takes."""
+        return Size(self.placeholder, self.placeholder_memory)
+
+    @property
+    def real_size(self) -> Size:
+        """What a real pod takes."""
+        return Size(self.real, self.real_memory)
+
+    @property
+    def replaceable(self) -> bool:
+        """Whether a real pod fits into a placeholder, in every resource."""
+        return self.real_size.fits_in(self.placeholder_size)
 
     @property
     def leaves(self) -> int:
@@ -118,7 +155,7 @@ class Scope:
     def some_pod_has_no_placeholder(self) -> bool:
         """Whether a real pod may have to be scheduled like any other."""
         return (
-            self.real > self.placeholder
+            not self.replaceable
             or self.all_reals > 1  # it may come when Completing has released the placeholders
             or self.timers is not Timers.OFF
             or self.adversary

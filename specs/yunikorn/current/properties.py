@@ -45,8 +45,10 @@ def declare_usage(m: Machine, s: State) -> None:
 
     @m.always
     def node_capacity() -> Expr:
-        """No node has more than its capacity, real pods that are parked on it included (Y18)."""
-        return all_(s.node_used[n] <= scope.capacity for n in Node)
+        """No node has more than its capacity, of units and of memory, real pods that are parked on it included
+        (Y18)."""
+        units = all_(s.node_used[n] <= scope.capacity for n in Node)
+        return units & all_(s.memory_used(n) <= scope.memory for n in Node) if scope.memory else units
 
     if scope.node_removals:
 
@@ -85,7 +87,7 @@ def declare_placeholders(m: Machine, s: State) -> None:
     """Each placeholder is released once, and each parked pod has one."""
     scope = s.scope
 
-    if scope.real <= scope.placeholder:
+    if scope.replaceable:
 
         @m.always
         def parked_pod_has_its_placeholder() -> Expr:
@@ -231,8 +233,8 @@ def declare_gangs(m: Machine, s: State) -> None:
 
     @m.always
     def completing_application_is_idle() -> Expr:
-        """A completing application has nothing pending and no real pod allocated (Y20, YUNIKORN-1900)."""
-        return all_(implies(s.core[a] == Core.COMPLETING, s.idle(a)) for a in App)
+        """A completing application has nothing pending, and no real pod allocated or parked (Y20, YUNIKORN-1900)."""
+        return all_(implies(s.core[a] == Core.COMPLETING, s.idle(a) & (s.parked(a) == 0)) for a in App)
 
     if s.scope.app_removals:
 
@@ -240,7 +242,10 @@ def declare_gangs(m: Machine, s: State) -> None:
         def killed_application_has_no_pods() -> Expr:
             """No placeholder pod outlives its application (YUNIKORN-521)."""
             return all_(
-                implies(s.removed[a], among(s.task[a, p], Task.NEW, Task.COMPLETED, Task.FAILED))
+                implies(
+                    among(s.shim[a], Shim.KILLING, Shim.KILLED),
+                    among(s.task[a, p], Task.NEW, Task.COMPLETED, Task.FAILED),
+                )
                 for a in App
                 for p in Member
             )
@@ -339,7 +344,7 @@ def declare_progress(m: Machine, s: State) -> None:
     def an_application_completes() -> Expr:
         """Some application comes to its end, after it replaced a placeholder unless its pods are too large for that
         (Y16, Y21)."""
-        least = 1 if s.scope.real <= s.scope.placeholder else 0
+        least = 1 if s.scope.replaceable else 0
         return any_((s.core[a] == Core.COMPLETED) & (s.replaced[a] >= least) for a in App)
 
     @m.possible
@@ -356,7 +361,11 @@ def declare_progress(m: Machine, s: State) -> None:
         ends = [Core.RUNNING, Core.RESUMING, Core.FAILING, Core.FAILED]
         if s.scope.adversary or s.scope.app_removals:
             ends.append(Core.COMPLETING)
-        return (s.core[a] == Core.ACCEPTED) & (placeholders > 0), among(s.core[a], *ends)
+        decided = among(s.core[a], *ends)
+        if s.scope.app_removals and s.scope.restarts:
+            # one that is removed when it has just come back was never Completing
+            decided = decided | s.removed[a]
+        return (s.core[a] == Core.ACCEPTED) & (placeholders > 0), decided
 
     @m.leads_to(fairness=[m.progress()])
     def every_real_ask_is_served(a: App) -> tuple[Expr, Expr]:

@@ -40,7 +40,7 @@ def declare_restart(m: Machine, s: State) -> None:
         """Core and shim start anew, with the pods that are bound. What was pending is asked for again; what was on its
         way, or only marked, is forgotten. A reservation is gone on with, and its lost placeholders created again,
         unless a real pod was started or its time is over (Y29, YUNIKORN-686, YUNIKORN-1161, YUNIKORN-3332)."""
-        restarted(s)
+        restarted(s, goes_on)
 
 
 def bound_in(s: State, a: App, g: Group | None = None) -> Expr:
@@ -50,7 +50,7 @@ def bound_in(s: State, a: App, g: Group | None = None) -> Expr:
     )
 
 
-def restarted(s: State, reserves: Callable[[State, App], Expr] = goes_on) -> None:
+def restarted(s: State, reserves: Callable[[State, App], Expr]) -> None:
     """The scheduler after a restart; ``reserves``: whether it goes on to reserve."""
     scope = s.scope
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.language import Expr, Machine, all_, among, any_, count_, implies, ite, require, when
+from model.language import Expr, Machine, Operand, all_, among, any_, count_, implies, ite, require, when
 from specs.yunikorn.current.moves import by_run, move
 from specs.yunikorn.current.parameters import Style
 from specs.yunikorn.current.state import App, Core, Member, Placeholder, Reason, Shim, State, Task
@@ -45,10 +45,11 @@ def declare_submission(m: Machine, s: State) -> None:
             s.shim[a] = Shim.ACCEPTED
 
 
-def runs_with_an_ask(s: State, a: App) -> None:
-    """An ask reaches the core: the first one makes an application Accepted, one that is completing runs again."""
+def runs_with_an_ask(s: State, a: App, taken: Operand = True) -> None:
+    """An ask reaches the core, and is ``taken``: the first one makes an application Accepted, one that is completing
+    runs again."""
     state = s.core[a]
-    move(s, a, ite(among(state, Core.NEW, Core.COMPLETING), by_run(state), state))
+    move(s, a, ite(among(state, Core.NEW, Core.COMPLETING) & taken, by_run(state), state))
 
 
 def declare_reservation(m: Machine, s: State) -> None:
@@ -87,12 +88,13 @@ def declare_reservation(m: Machine, s: State) -> None:
             """The ask of one placeholder reaches the core. A new or a completing application goes on with it; one that
             is over takes no ask, so the task fails (Y12, Y13, Y21)."""
             require(s.asked[a, p], ~s.removing())
+            # that a reservation takes asks when its time is up is a finding
+            refused = s.over(a) | s.late[a] if scope.repaired else s.over(a)
             s.asked[a, p] = False
-            s.placeholder[a, p] = ite(s.over(a), s.placeholder[a, p], Placeholder.PENDING)
-            s.count.add(a, p, ite(s.over(a), 0, 1))
-            rejected = s.over(a) & (s.task[a, p] == Task.SCHEDULING)
-            s.task[a, p] = ite(rejected, Task.FAILED, s.task[a, p])
-            runs_with_an_ask(s, a)
+            s.placeholder[a, p] = ite(refused, s.placeholder[a, p], Placeholder.PENDING)
+            s.count.add(a, p, ite(refused, 0, 1))
+            s.task[a, p] = ite(refused & (s.task[a, p] == Task.SCHEDULING), Task.FAILED, s.task[a, p])
+            runs_with_an_ask(s, a, ~refused)
 
     @m.action
     def hear_allocation(a: App, p: Member) -> None:
@@ -186,11 +188,32 @@ def declare_messages(m: Machine, s: State) -> None:
         s.unsubmitted[a] = 0
 
     if scope.duplicates:
+        declare_duplicates(m, s)
 
-        @m.action
-        def confirm_again(a: App, p: Member) -> None:
-            """A confirmation is sent twice: a pod that ends, and is then deleted, says so both times (YUNIKORN-528)."""
-            require(s.duplicates > 0, s.task[a, p] == Task.COMPLETED, s.confirm[a, p] == Reason.NONE)
-            require(s.placeholder[a, p] == Placeholder.GONE)
-            s.duplicates.next -= 1
-            s.confirm[a, p] = Reason.REPLACED
+
+def declare_duplicates(m: Machine, s: State) -> None:
+    """Messages that their sender may send twice. A message that is on its way is one, however often it was sent: what
+    counts is one that comes when the first has been heard."""
+
+    @m.action
+    def confirm_again(a: App, p: Member) -> None:
+        """A confirmation is sent twice: a pod that ends, and is then deleted, says so both times (YUNIKORN-528)."""
+        require(s.duplicates > 0, s.task[a, p] == Task.COMPLETED, s.confirm[a, p] == Reason.NONE)
+        require(s.placeholder[a, p] == Placeholder.GONE)
+        s.duplicates.next -= 1
+        s.confirm[a, p] = Reason.REPLACED
+
+    @m.action
+    def release_again(a: App, p: Member) -> None:
+        """A release is sent twice: the placeholder timeout releases what is released already, too (Y24)."""
+        require(s.duplicates > 0, s.placeholder[a, p] == Placeholder.ALLOCATED, s.mark[a, p] != Reason.NONE)
+        require(s.release[a, p] == Reason.NONE)
+        s.duplicates.next -= 1
+        s.release[a, p] = s.mark[a, p]
+
+    @m.action
+    def tell_again(a: App, p: Member) -> None:
+        """An allocation is told twice: the core tells of those that it has taken over from the shim, too (Y29)."""
+        require(s.duplicates > 0, s.placeholder[a, p] == Placeholder.ALLOCATED, ~s.told[a, p])
+        s.duplicates.next -= 1
+        s.told[a, p] = True

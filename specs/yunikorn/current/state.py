@@ -6,9 +6,9 @@ from __future__ import annotations
 import enum
 from typing import Any
 
-from model.language import Expr, Machine, Sort, all_, among, any_, count_, ite, record, sum_
+from model.language import Expr, Machine, Sort, Variable, all_, among, any_, count_, ite, record, sum_
 from specs.yunikorn.current.groups import Group, Grouped, Groups
-from specs.yunikorn.current.parameters import Recovery, Scope
+from specs.yunikorn.current.parameters import Recovery, Scope, Size
 
 
 class App(Sort):
@@ -157,6 +157,9 @@ class State:
         self.user_used = m.scalar("user_used", units, init=0)
         # no step but one in which half of a removal is done
         self.due_node = m.variable("due_node", Node, range(s.placeholder + s.real + 1), init=0)
+        self.due_memory: Variable[Node] | None = None
+        if s.memory:
+            self.due_memory = m.variable("due_memory", Node, range(s.placeholder_memory + s.real_memory + 1), init=0)
         self.due_queue = m.variable("due_queue", App, range(s.placeholder + s.real + 1), init=0)
         self.due_ask = m.variable("due_ask", App, bool, init=False)
         self.leaving = m.variable("leaving", Node, bool, init=False)
@@ -236,20 +239,28 @@ class State:
 
     def on_node(self, n: Node) -> Expr:
         """Units that are on a node: a real pod parked on another node than its placeholder is there already."""
-        s = self.scope
+        return self._on_node(n, self.scope.placeholder, self.scope.real)
+
+    def _on_node(self, n: Node, placeholder: int, real: int) -> Expr:
         return (
-            s.placeholder * count_(self.placed[a, p, n] for a in App for p in Member)
-            + s.real * sum_(self.reals[a, n] for a in App)
-            + s.real * count_(self.linked[a, p, n] & ~self.placed[a, p, n] for a in App for p in Member)
+            placeholder * count_(self.placed[a, p, n] for a in App for p in Member)
+            + real * sum_(self.reals[a, n] for a in App)
+            + real * count_(self.linked[a, p, n] & ~self.placed[a, p, n] for a in App for p in Member)
         )
+
+    def memory_used(self, n: Node) -> Expr:
+        """Memory of what is on a node, and what a removal has still to take off it."""
+        assert self.due_memory is not None
+        return self._on_node(n, self.scope.placeholder_memory, self.scope.real_memory) + self.due_memory[n]
 
     def in_leaf(self, a: App, q: Queue) -> Expr:
         """Whether q is the leaf queue of the application."""
         return self.queue_of[a] == self.queue_number[q]
 
-    def fits_node(self, n: Node, units: int) -> Expr:
-        """Whether the node is schedulable and has room."""
-        return self.serves(n) & (self.node_used[n] + units <= self.scope.capacity)
+    def fits_node(self, n: Node, pod: Size) -> Expr:
+        """Whether the node is schedulable and has room, of every resource."""
+        fits = self.serves(n) & (self.node_used[n] + pod.units <= self.scope.capacity)
+        return fits & (self.memory_used(n) + pod.memory <= self.scope.memory) if self.scope.memory else fits
 
     def fits_queues(self, a: App, units: int) -> list[Expr]:
         """Head room on each level: of the leaf queue, if it lists the type, of the parent, and of the root, whose
@@ -272,12 +283,17 @@ class State:
 
     def no_node_due(self) -> Expr:
         """Whether no node has to be told of a removal."""
-        return all_(self.due_node[n] == 0 for n in Node)
+        return all_(~self.is_due(n) for n in Node)
+
+    def is_due(self, n: Node) -> Expr:
+        """Whether the node has to be told of a removal."""
+        units = self.due_node[n] > 0
+        return units if self.due_memory is None else units | (self.due_memory[n] > 0)
 
     def removing(self) -> Expr:
         """Whether the core is in the middle of a removal: the goroutine that handles messages is busy with it."""
         return (
-            any_(self.due_node[n] > 0 for n in Node)
+            any_(self.is_due(n) for n in Node)
             | any_((self.due_queue[a] > 0) | self.due_ask[a] for a in App)
             | any_(self.leaving[n] for n in Node)
         )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from model.language import Expr, Machine, among, ite, require, when
+from specs.yunikorn.current.groups import Group
 from specs.yunikorn.current.moves import by_complete, by_fail, by_resume, move
 from specs.yunikorn.current.parameters import Style
 from specs.yunikorn.current.state import App, Core, Member, Placeholder, Reason, State, Timer
@@ -57,49 +60,70 @@ def _declare_placeholder_timeout(m: Machine, s: State) -> None:
         """The handler. Of a running or completing application what is left of the placeholders is released; its state
         stays. Any other application, thought to have nothing but placeholders, resumes (Soft) or fails (Hard), and
         everything that it has allocated or pending is released, as one message each (Y23, Y24)."""
-        timed_out(s, a)
+        keeps = time_is_up(s, a)
+        count_timed_out(s, a, keeps, lambda g: asks_at_timeout(s, a, g))
+        if not scope.repaired or scope.style is Style.HARD:
+            take_real_asks(s, a, keeps)
+        release_reserved(s, a, keeps)
 
 
-def timed_out(s: State, a: App, *, takes_real: bool | None = None, counts_all: bool = False) -> None:
-    """The handler of the placeholder timeout. ``takes_real``: whatever is pending or allocated is taken for a
-    placeholder, as the code of today does; ``counts_all``: allocated placeholders are counted as timed out at once."""
+def time_is_up(s: State, a: App) -> Expr:
+    """The handler of the placeholder timeout, as far as the application goes; whether it keeps its state."""
     scope = s.scope
-    if takes_real is None:
-        takes_real = not scope.repaired
     require(s.placeholder_timer[a] == (Timer.FIRED if scope.split_timeout else Timer.ON))
     if scope.timers is not Timers.FREE and not scope.split_timeout:
         require(s.quiet())
     state = s.core[a]
     keeps = among(state, Core.RUNNING, Core.COMPLETING) & (s.allocated(a) > 0)
-    if not takes_real:
-        # the timer may have been cleared, or a replacement begun, since it expired
-        keeps = keeps | (s.allocated(a) == 0) | (s.running_pods(a) > 0)
+    if scope.repaired:
+        # the timer may have been cleared, or a replacement begun, since it started
+        keeps = keeps | (s.allocated(a) == 0) | (s.running_pods(a) + s.parked(a) > 0)
     event = by_resume(state) if scope.style is Style.SOFT else by_fail(state)
     tells = Core.RESUMING if scope.style is Style.SOFT else Core.FAILING
     move(s, a, ite(keeps, state, event), tells)
     s.placeholder_timer[a] = Timer.OFF
     with when(~keeps):
         s.late[a] = True
+    return keeps
+
+
+def asks_at_timeout(s: State, a: App, g: Group | None) -> Expr:
+    """The pending asks of a group that count as timed out at once: those of placeholders. The code of today takes
+    whatever is pending for a placeholder, which is a finding."""
+    return s.pending_placeholders(a, g) + (0 if s.scope.repaired else s.real_asks[a, g])
+
+
+def count_timed_out(s: State, a: App, keeps: Expr, number: Callable[[Group | None], Expr]) -> None:
+    """What times out at once, ``number`` of each group, where the application does not keep its state."""
     for g in s.groups.each():
-        counted = s.pending_placeholders(a, g) + (s.real_asks[a, g] if takes_real else 0)
-        s.timed_out[a, g] += ite(keeps, 0, counted + s.allocated(a, g) if counts_all else counted)
-    if scope.style is Style.HARD or takes_real:
-        s.real_timed_out[a] = s.real_timed_out[a] | (~keeps & ((s.real_asks[a] > 0) | (s.running_pods(a) > 0)))
-        s.ended[a] += ite(keeps, 0, s.real_asks[a])
-        for g in s.groups.each():
-            s.real_asks[a, g] = ite(keeps, s.real_asks[a, g], 0)
+        s.timed_out[a, g] += ite(keeps, 0, number(g))
+
+
+def take_real_asks(s: State, a: App, keeps: Expr) -> None:
+    """An application that does not keep its state loses its real asks."""
+    s.real_timed_out[a] = s.real_timed_out[a] | (~keeps & ((s.real_asks[a] > 0) | (s.running_pods(a) > 0)))
+    s.ended[a] += ite(keeps, 0, s.real_asks[a])
+    for g in s.groups.each():
+        s.real_asks[a, g] = ite(keeps, s.real_asks[a, g], 0)
+
+
+def release_reserved(s: State, a: App, keeps: Expr) -> None:
+    """Every placeholder is wanted back; its ask goes, too, where the application does not keep its state."""
     for p in Member:
         time_out(s, a, p, keeps)
 
 
 def time_out(s: State, a: App, p: Member, keeps: Expr) -> None:
-    """A placeholder at the placeholder timeout. One that is released already is released again, where the application
-    does not keep its state; the shim has deleted its pod by then."""
-    here, free = s.placeholder[a, p] == Placeholder.ALLOCATED, s.mark[a, p] == Reason.NONE
+    """A placeholder at the placeholder timeout. That one which is released already, to be replaced, is released again
+    where the application does not keep its state, and for another reason, is a finding."""
+    here = s.placeholder[a, p] == Placeholder.ALLOCATED
+    wanted = here & (s.mark[a, p] == Reason.NONE)
+    if not s.scope.repaired:
+        wanted = wanted | (here & ~keeps & (s.mark[a, p] == Reason.REPLACED))
     pending = (s.placeholder[a, p] == Placeholder.PENDING) & ~keeps
-    with when(here & free):
+    with when(wanted):
         s.mark[a, p] = Reason.TIMEOUT
-    with when((here & free) | pending):
+    with when(wanted | pending):
         s.release[a, p] = Reason.TIMEOUT
     with when(pending):
         s.placeholder[a, p] = Placeholder.GONE

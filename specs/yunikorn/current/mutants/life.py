@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from model.language import Expr, Machine, Op, Operand, ite, require
 from model.language.mutation import rewritten, with_action, with_update, without_guard, without_update
-from specs.yunikorn.current.core import ask_removed, handled, replaced
-from specs.yunikorn.current.moves import by_complete, move
+from specs.yunikorn.current.core import ask_removed, handled, left_by_placeholder, nothing_else, swap_on_same_node
+from specs.yunikorn.current.moves import by_complete, by_run, move
 from specs.yunikorn.current.mutants.edits import keeps_state, report
 from specs.yunikorn.current.parameters import Style
 from specs.yunikorn.current.state import App, Core, Member, Node, Placeholder, Queue, Reason, State
@@ -21,7 +21,10 @@ def _no_way_back(m: Machine) -> Any:
     s = m.attached(State)
 
     def confirm_on_same_node(a: App, p: Member, n: Node) -> None:
-        replaced(s, a, p, n, completing_runs=False)
+        require(handled(s, a, p, Reason.REPLACED), s.placed[a, p, n], s.linked[a, p, n])
+        left = left_by_placeholder(s, a)
+        move(s, a, ite(s.running_pods(a) > 0, by_run(left), left), Core.COMPLETED, Core.FAILED)
+        swap_on_same_node(s, a, p, n)
 
     return confirm_on_same_node
 
@@ -30,7 +33,7 @@ def _no_placeholder_counts(m: Machine) -> Any:
     s = m.attached(State)
 
     def confirm_ask_removal(a: App, p: Member) -> None:
-        ask_removed(s, a, p, alone=False)
+        ask_removed(s, a, p, nothing_else(s, a))
 
     return confirm_ask_removal
 

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
-from model.language import Machine, Op, ite, require
+from model.language import Machine, Op, among, ite, require
 from model.language.mutation import rewritten, with_action, with_guard, without_update
 from specs.yunikorn.current.core import handled, removed
 from specs.yunikorn.current.mutants.edits import also, counts_only_if, first_half, report
 from specs.yunikorn.current.state import App, Core, Member, Node, Placeholder, Reason, State
-from specs.yunikorn.current.timers import timed_out
+from specs.yunikorn.current.timers import (
+    asks_at_timeout,
+    count_timed_out,
+    release_reserved,
+    take_real_asks,
+    time_is_up,
+)
 
 PREEMPTION: Final = {"preemptions": 1, "repaired": True}
 DELETION: Final = {"deletions": 1, "repaired": True}
+RELEASED_TOO: Final = "a victim is chosen, released or not"
+MEMORY: Final = {"memory": 3, "placeholder_memory": 2, "real_memory": 1}
 SMALLER: Final = {"placeholder": 2, "capacity": 4}
 
 
@@ -66,11 +75,51 @@ def _echoes(m: Machine) -> Any:
     return confirm_removal
 
 
+class _Victims:
+    """The placeholders that are chosen as victims, and not marked yet."""
+
+    def __init__(self, m: Machine) -> None:
+        self.chosen: Final = m.variable("chosen", (App, Member), bool, init=False)
+
+
+def _choose(*passed: Reason) -> Callable[[Machine], Any]:
+    """Choosing a victim, apart from marking it: a placeholder whose mark is one of ``passed``."""
+
+    def write(m: Machine) -> Any:
+        s, victims = m.attached(State), _Victims(m)
+        m.attach(victims)
+
+        def preempt_placeholder(a: App, p: Member) -> None:
+            """A placeholder is chosen as a victim."""
+            require(s.preemptions > 0, s.placeholder[a, p] == Placeholder.ALLOCATED, among(s.mark[a, p], *passed))
+            victims.chosen[a, p] = True
+
+        return preempt_placeholder
+
+    return write
+
+
+def _mark(m: Machine) -> Any:
+    s, victims = m.attached(State), m.attached(_Victims)
+
+    def mark_victim(a: App, p: Member) -> None:
+        """A chosen victim that is still there is marked; nobody looks again whether it is released by now."""
+        require(s.preemptions > 0, victims.chosen[a, p], s.placeholder[a, p] == Placeholder.ALLOCATED)
+        s.preemptions.next -= 1
+        s.mark[a, p] = Reason.PREEMPTED
+        s.release[a, p] = Reason.PREEMPTED
+
+    return mark_victim
+
+
 def _takes_all(m: Machine) -> Any:
     s = m.attached(State)
 
     def placeholder_timeout(a: App) -> None:
-        timed_out(s, a, takes_real=True)
+        keeps = time_is_up(s, a)
+        count_timed_out(s, a, keeps, lambda g: s.pending_placeholders(a, g) + s.real_asks[a, g])
+        take_real_asks(s, a, keeps)
+        release_reserved(s, a, keeps)
 
     return placeholder_timeout
 
@@ -79,7 +128,9 @@ def _counts_all(m: Machine) -> Any:
     s = m.attached(State)
 
     def placeholder_timeout(a: App) -> None:
-        timed_out(s, a, counts_all=True)
+        keeps = time_is_up(s, a)
+        count_timed_out(s, a, keeps, lambda g: asks_at_timeout(s, a, g) + s.allocated(a, g))
+        release_reserved(s, a, keeps)
 
     return placeholder_timeout
 
@@ -139,10 +190,11 @@ PLACEHOLDERS = (
     ),
     report(
         "3188",
-        "preempts_what_is_replaced",
-        "that a victim is not released is checked first and marked later, when a replacement may have taken it",
+        "victim_is_released",
+        "victims for the pod of a daemon set are chosen and marked without looking whether they are released already",
         "released_for_one_reason",
-        with_guard("preempt_placeholder", "Reason.NONE", also(Reason.REPLACED)),
+        rewritten("preempt_placeholder", _choose(Reason.NONE, Reason.REPLACED, Reason.TIMEOUT), RELEASED_TOO),
+        with_action("preempt_placeholder", _mark, "the victim is marked in a step of its own"),
         parameters=PREEMPTION,
         consequences=(
             "parked_pod_has_its_placeholder",
@@ -151,12 +203,16 @@ PLACEHOLDERS = (
     ),
     report(
         "3190",
-        "preempts_what_timed_out",
-        "that a victim is not released is checked first and marked later, when a timeout may have taken it",
+        "released_before_it_is_marked",
+        "that a victim is not released is checked first and marked later, when a replacement or a timeout has taken it",
         "released_for_one_reason",
-        with_guard("preempt_placeholder", "Reason.NONE", also(Reason.TIMEOUT)),
+        rewritten("preempt_placeholder", _choose(Reason.NONE), "a victim is chosen if it is not released"),
+        with_action("preempt_placeholder", _mark, "the victim is marked later, whatever became of it"),
         parameters=PREEMPTION,
-        consequences=("victims_are_preempted_once",),
+        consequences=(
+            "parked_pod_has_its_placeholder",
+            "victims_are_preempted_once",
+        ),
     ),
     report(
         "3003",
@@ -234,6 +290,16 @@ PLACEHOLDERS = (
         "node_capacity",
         with_guard("replace_on_other_node", "node_used", first_half),
         parameters={"capacity": 1},
+    ),
+    report(
+        "",
+        "no_memory_looked_at",
+        "whether a pod fits on a node is judged by the first resource only",
+        "node_capacity",
+        with_guard("allocate_placeholder", "due_memory", first_half),
+        with_guard("replace_on_other_node", "due_memory", first_half),
+        with_guard("allocate_real", "due_memory", first_half),
+        parameters=MEMORY,
     ),
     report(
         "",

@@ -84,6 +84,14 @@ TABLES = (
     ),
     report(
         "",
+        "unbound_by_a_copy",
+        "an allocation that is told again is taken for the first: the task of a bound placeholder is to be bound anew",
+        "task_follows_its_table",
+        with_update("hear_allocation", "task", lambda _: Task.ALLOCATED),
+        parameters={"duplicates": 1},
+    ),
+    report(
+        "",
         "oversized_accepted",
         "Y5: the placeholderAsk is not compared with the maximum of the queue",
         "oversized_gangs_are_rejected",
