@@ -203,7 +203,8 @@ class _Prover:
         words = Words(self._machine)
         rests = learned.rests_on(claim.name)
         lemmas = tuple(
-            Lemma(words.clause(each.literals), atoms_of(each.literals)) for each in learned.lemmas_of(claim.name)
+            Lemma(words.clause(each.literals), atoms_of(each.literals), each.literals)
+            for each in learned.lemmas_of(claim.name)
         )
         helped = tuple(c.name for c in self._claims if c.name in rests and c is not claim)
         count = "1 lemma" if len(lemmas) == 1 else f"{len(lemmas)} lemmas"
