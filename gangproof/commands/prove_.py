@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
-from gangproof.output import print_json
+from gangproof.output import print_json, warn
 from gangproof.progress import Bar
 from gangproof.sizes import Seconds
 
@@ -34,6 +36,12 @@ from gangproof.sizes import Seconds
     help="Find lemmas from at most so many states.",
 )
 @click.option("--time-limit", type=Seconds(), help="Stop, with UNKNOWN, after so many seconds.")
+@click.option(
+    "--certificate",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write what makes the proof one into FILE, for any solver; see `gangproof verify-certificate`.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
 def command(
     spec: str,
@@ -44,6 +52,7 @@ def command(
     strengthen: bool,
     samples: int,
     time_limit: float | None,
+    certificate: Path | None,
     as_json: bool,
 ) -> int:
     """Prove the claims of SPEC for runs of any length: a shipped name (see `gangproof list`) or FILE.py:FUNCTION.
@@ -78,4 +87,14 @@ def command(
         print_json(proof.to_json())
     else:
         click.echo(proof_text(machine, proof))
+    if certificate is not None:
+        from model.prove.certificate.making import write_certificate
+
+        written = write_certificate(machine, proof, certificate)
+        if written is None:
+            warn([f"nothing is proved by induction, so {certificate} is not written"])
+        else:
+            click.echo(
+                f"certificate of {len(written.claims)} of {len(proof.claimed)} properties: {certificate}", err=True
+            )
     return proof.outcome.exit_status

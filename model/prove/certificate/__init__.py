@@ -4,6 +4,6 @@
 - `cells`: names of cells, of their values, of actions; `write`: the whole text of a certificate.
 - `making`: the certificate of a `Proof`.
 - `read`: what a file says it is, and the lemmas in it, which are all that is taken from it.
-- `check`: writes the certificate anew from the spec, compares, and asks cvc5 in a process of its own; `run_cvc5` is that
-  process.
+- `check`: writes the certificate anew from the spec, compares, and asks cvc5 in a process of its own, which is
+  `run_cvc5`.
 """

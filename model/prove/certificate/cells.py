@@ -55,7 +55,9 @@ class CellNames:
         kind = domain_type(domain)
         if isinstance(kind, EnumType):
             return f"{kind.cls.__name__}.{kind.members[raw].name}"
-        return f"{kind.sort.__name__}.{self.machine.sorts[kind.sort].names[raw]}" if isinstance(kind, SortType) else None
+        return (
+            f"{kind.sort.__name__}.{self.machine.sorts[kind.sort].names[raw]}" if isinstance(kind, SortType) else None
+        )
 
     def is_in_domain(self, index: int, value: SExpr) -> SExpr:
         """The number ``value`` is in the domain of the cell with this index."""

@@ -77,7 +77,9 @@ def check_certificate(certified: Certified, machine: Machine, time_limit: float 
     FileError for a lemma that is no formula."""
     deadline = Deadline(time_limit)
 
-    def answer(answer: Answer, problem: str | None, lemmas: int, checks: int, passed: int, solver: str | None) -> Checked:
+    def answer(
+        answer: Answer, problem: str | None, lemmas: int, checks: int, passed: int, solver: str | None
+    ) -> Checked:
         return Checked(certified, answer, problem, lemmas, checks, passed, solver, deadline.spent)
 
     program = lower(machine)
@@ -175,7 +177,11 @@ class _Solver:
         """The solver while it runs; it does not outlive this."""
         script = Path(run_cvc5.__file__)
         self._process = subprocess.Popen(
-            [sys.executable, "-P", str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+            [sys.executable, "-P", str(script)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
         )
         threads = [threading.Thread(target=each, daemon=True) for each in (self._feed, self._listen)]
         try:

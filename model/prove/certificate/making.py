@@ -47,7 +47,10 @@ def certificate_of(machine: Machine, proof: Proof) -> Written | None:
     formulas = _formulas(machine, lemmas)
     program, deadline = lower(machine), Deadline(_SHORTER_SECONDS)
     k = 1
-    while k < longest and solve(certificate(program, Invariant(names, k, formulas)), deadline).answer is not Answer.VERIFIED:
+    while (
+        k < longest
+        and solve(certificate(program, Invariant(names, k, formulas)), deadline).answer is not Answer.VERIFIED
+    ):
         k += 1
     return Written(text_of(certificate(program, Invariant(names, k, formulas), words)), names, k, len(lemmas))
 
@@ -59,7 +62,9 @@ def write_certificate(machine: Machine, proof: Proof, path: Path) -> Written | N
     if written is None:
         return None
     if len(data := written.text.encode()) > LARGEST:
-        raise FileError(f"{path}: the certificate has more than {LARGEST // 2**20} MiB; prove less at once, by --property")
+        raise FileError(
+            f"{path}: the certificate has more than {LARGEST // 2**20} MiB; prove less at once, by --property"
+        )
     try:
         path.write_bytes(data)
     except OSError as error:

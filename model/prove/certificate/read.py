@@ -122,7 +122,12 @@ def _sort(term: SExpr, sorts: Mapping[str, str]) -> str:
         return "Bool"
     if operator == "ite" and len(of) == 3 and of[0] == "Bool" and of[1] == of[2]:
         return of[1]
-    if operator in ("div", "mod") and of == ["Int", "Int"] and isinstance(by := term[2], str) and _NUMERAL.fullmatch(by):
+    if (
+        operator in ("div", "mod")
+        and of == ["Int", "Int"]
+        and isinstance(by := term[2], str)
+        and _NUMERAL.fullmatch(by)
+    ):
         if by != "0":
             return "Int"
     raise _WrongTerm(f"has {one_line(term)[:60]}, which a lemma may not have")

@@ -16,7 +16,8 @@ def main() -> None:
     parser = cvc5.InputParser(solver)
     parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, sys.stdin.read(), "certificate")
     symbols = parser.getSymbolManager()
-    sys.stdout.write(f"{solver.getVersion().decode()}\n")
+    # Builds for PyPI call themselves modified.
+    sys.stdout.write(f"{solver.getVersion().decode().removesuffix('-modified')}\n")
     sys.stdout.flush()
     while not (command := parser.nextCommand()).isNull():
         sys.stdout.write(command.invoke(solver, symbols))

@@ -109,4 +109,16 @@ def _lines_before(text: str) -> int:
     return text[: len(text) - len(text.lstrip())].count("\n")
 
 
-__all__ = ["DEEPEST", "Command", "NotSMT", "SExpr", "commands", "number", "one_line", "printed", "quoted", "symbol", "unquoted"]
+__all__ = [
+    "DEEPEST",
+    "Command",
+    "NotSMT",
+    "SExpr",
+    "commands",
+    "number",
+    "one_line",
+    "printed",
+    "quoted",
+    "symbol",
+    "unquoted",
+]

@@ -1,4 +1,4 @@
-"""The text of a certificate, written from the spec: initial condition, steps, invariant, and the checks that make it one.
+"""The text of a certificate, written from the spec: where runs begin, steps, invariant, the checks that make it one.
 
 State 0 is any state in which the invariant holds, state 1, whose cells have a prime, the one after a step from there,
 and so on, up to as many steps as the induction has. Over the integers, and not in words of so many bits as the prover's
@@ -83,26 +83,28 @@ class _Writer:
         self.calls: Final = [semantics.call(semantics.instances[i.number]) for i in program.instances]
         graph = program.graph
         self.guards: Final = [graph.both(i.conjuncts) for i in program.instances]
-        self.roots: Final = [*self.guards, program.initially]
+        roots = [*self.guards, program.initially]
         for each in program.instances:
-            self.roots += [each.write_fault, *(w.value for w in each.writes)]
-        self.roots += [c.state for c in self.of_states if c.state is not None]
-        self.roots += [node for c in self.of_steps for _, node in c.steps]
-        self.named: Final = self._names()
+            roots += [each.write_fault, *(w.value for w in each.writes)]
+        roots += [c.state for c in self.of_states if c.state is not None]
+        roots += [node for c in self.of_steps for _, node in c.steps]
+        self.roots: Final = roots
+        named = {node.number: f"can {call}" for node, call in self._long_guards()}
+        self.shared: Final = [n for n in shared(roots) if n.number not in named]
+        named |= {node.number: f"shared {count}" for count, node in enumerate(self.shared, 1)}
+        self.named: Final = named
         self.terms: Final = [
             Terms(self.cells, s, {n: symbol(name + "'" * s) for n, name in self.named.items()})
             for s in range(self.k + 1)
         ]
 
-    def _names(self) -> dict[int, str]:
-        found: dict[int, str] = {}
+    def _long_guards(self) -> list[tuple[Node, str]]:
+        """Guards by whose names expressions can be told, each once."""
+        found: dict[int, tuple[Node, str]] = {}
         for node, call in zip(self.guards, self.calls, strict=True):
             if node.op in ("and", "or"):
-                found.setdefault(node.number, f"can {call}")
-        self.shared: Final = [n for n in shared(self.roots) if n.number not in found]
-        for count, node in enumerate(self.shared, 1):
-            found[node.number] = f"shared {count}"
-        return found
+                found.setdefault(node.number, (node, call))
+        return list(found.values())
 
     def commands(self) -> Iterator[Part]:
         yield from self._head()
@@ -129,8 +131,8 @@ class _Writer:
             f"They are inductive over {self.k} {'step' if self.k == 1 else 'steps'}"
             + (f", with {len(self.invariant.lemmas)} lemmas." if self.invariant.lemmas else "."),
             "",
-            "A solver that reads this file answers unsat to every check. That the states and steps below are those of the",
-            "spec, gangproof verify-certificate checks: it writes them anew. Comments are not checked.",
+            "A solver that reads this file answers unsat to every check. That states, steps and claims are those of",
+            "the spec is what gangproof verify-certificate checks: it writes them anew. Comments are not checked.",
         ]
         linear = is_linear(parts(self.roots))
         yield Part("the logic", ("set-logic", "QF_LIA" if linear else "QF_NIA"), tuple(comments))
@@ -168,9 +170,7 @@ class _Writer:
         choices = [o for v in self.machine.variables for _, o in self.machine.initial_choices(v)]
         for index, one_of in enumerate(choices):
             cell = self.cells.cell(index, 0)
-            starts.append(
-                _some([("=", cell, self.cells.value(index, Const(value).raw)) for value in one_of.values])
-            )
+            starts.append(_some([("=", cell, self.cells.value(index, Const(value).raw)) for value in one_of.values]))
         if self.program.initially is not self.program.graph.true:
             starts.append(Terms(self.cells, 0).of(self.program.initially))
         yield Part("the initial condition", _bool("the start", 0, _every(starts)), ("Where runs begin.",))
@@ -194,7 +194,9 @@ class _Writer:
             comments = ()
 
     def _steps(self, state: int) -> Iterator[Part]:
-        comments: tuple[str, ...] = (f"Steps from state {state}: what is written, what stays. None of them is a fault.",)
+        comments: tuple[str, ...] = (
+            f"Steps from state {state}: what is written, what stays. None of them is a fault.",
+        )
         for call, instance in zip(self.calls, self.program.instances, strict=True):
             yield Part(f"the step {call}", _bool(f"step {call}", state, self._step(call, instance, state)), comments)
             comments = ()
@@ -234,7 +236,9 @@ class _Writer:
             assert claim.state is not None
             holds = self.program.graph.no(claim.state)
             about = (f"Claim {claim.name} ({claim.kind}), of state {state}.",)
-            yield Part(f"the claim {claim.name}", _bool(f"claim {claim.name}", state, self.terms[state].of(holds)), about)
+            yield Part(
+                f"the claim {claim.name}", _bool(f"claim {claim.name}", state, self.terms[state].of(holds)), about
+            )
             names.append(symbol(f"claim {claim.name}" + "'" * state))
         about = (f"The invariant, in state {state}.",)
         yield Part("the invariant", _bool("the invariant", state, _every(names)), about)
@@ -298,7 +302,9 @@ class _Writer:
                 name = f"{action.name} preserves the invariant"
                 yield from self._check(name, [*held, _some(steps), ("not", self._inv(k))])
         for claim in self.of_states:
-            yield from self._check(f"the invariant implies {claim.name}", [self._inv(0), ("not", symbol(f"claim {claim.name}"))])
+            yield from self._check(
+                f"the invariant implies {claim.name}", [self._inv(0), ("not", symbol(f"claim {claim.name}"))]
+            )
         for claim in self.of_steps:
             bad = symbol(f"violates {claim.name}" + "'" * last)
             yield from self._check(f"no step violates {claim.name} where the invariant holds", [*held, bad])
