@@ -17,6 +17,7 @@ class Method(enum.Enum):
 
     INDUCTION = "k-induction"
     LEMMAS = "induction with lemmas"
+    SPACER = "Spacer"
     BOUNDED = "bounded model checking"
     EXPLORED = "exploration"
 
