@@ -16,6 +16,13 @@ from gangproof.sizes import Seconds
 @click.argument("parameters", nargs=-1, metavar="[NAME=VALUE]...")
 @click.option("--property", "only", metavar="NAME", multiple=True, help="Prove only this property; may be repeated.")
 @click.option(
+    "--method",
+    type=click.Choice(["induction", "spacer"]),
+    default="induction",
+    show_default=True,
+    help="Induction, with lemmas from states; or an invariant from z3's engine for Horn clauses.",
+)
+@click.option(
     "--k", "most_k", type=click.IntRange(1, 50), default=5, show_default=True, help="Most steps of induction."
 )
 @click.option(
@@ -47,6 +54,7 @@ def command(
     spec: str,
     parameters: tuple[str, ...],
     only: tuple[str, ...],
+    method: str,
     most_k: int,
     length: int,
     strengthen: bool,
@@ -62,10 +70,14 @@ def command(
     shortest one. Properties about runs, and goals, are left out: `gangproof check` decides those. It also
     says whether a property says anything at all: one whose premise never holds is proved here, and vacuous there.
 
+    With --method spacer z3's engine for Horn clauses is asked for an invariant for each claim; what it answers is
+    checked by the usual solver, like lemmas. --k, --strengthen and --samples are for induction.
+
     Exit status: 0 holds, 1 violated, 2 bad input, 3 unknown.
     """
     from gangproof.names import known_property
     from gangproof.proof_text import proof_text
+    from model.proof import Method
     from model.prove import prove
     from specs.loading import load_spec
 
@@ -82,6 +94,7 @@ def command(
             samples=samples,
             time_limit=time_limit,
             progress=bar.show,
+            method=Method.SPACER if method == "spacer" else Method.INDUCTION,
         )
     if as_json:
         print_json(proof.to_json())

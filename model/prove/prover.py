@@ -20,7 +20,7 @@ from model.proof import Blocked, Claimed, Lemma, Method, Proof
 from model.prove.bounded import bounded
 from model.prove.claims import Claim, claims
 from model.prove.encoding import Encoding
-from model.prove.horn.prove import LONGEST, BySpacer, Reachable
+from model.prove.horn.prove import LONGEST, TURNS, BySpacer
 from model.prove.induction import Blocked as BlockedStep
 from model.prove.induction import Induction, Inductive
 from model.prove.solving import Deadline, OutOfTime
@@ -57,9 +57,9 @@ def prove(
 
     ``most_k``: inductions over up to so many steps. ``length``: runs of up to so many steps are searched for violations
     of what could not be proved. ``strengthen``: find lemmas, from at most ``samples`` states nearest to the start.
-    ``time_limit`` in seconds: what is open when it runs out is UNKNOWN. ``method``: INDUCTION with all of this, or SPACER:
-    an invariant from z3's engine for Horn clauses, for each claim. SpecError for a machine that cannot be lowered,
-    or a property that is about runs. KeyError for an unknown property.
+    ``time_limit`` in seconds: what is open when it runs out is UNKNOWN. ``method``: INDUCTION with all of this, or
+    SPACER: an invariant from z3's engine for Horn clauses, for each claim. SpecError for a machine that cannot be
+    lowered, or a property that is about runs. KeyError for an unknown property.
     """
     prover = _Prover(machine, properties, time_limit, progress or (lambda _: None))
     if method is Method.SPACER:
@@ -84,6 +84,7 @@ class _Prover:
         self._open: Final = {c.name: c for c in self._claims}
         self._answers: Final[dict[str, Claimed]] = {}
         self._blocked: Final[dict[str, Blocked]] = {}
+        self._unproved: Final[dict[str, str]] = {}
         self._semantics: Final = Semantics(machine)
         self._encoding: Final = Encoding(self._program)
         self._length = -1
@@ -226,15 +227,17 @@ class _Prover:
         return Claimed(verdict, Method.LEMMAS, 1, lemmas, helped)
 
     def by_spacer(self, length: int) -> None:
-        """Ask Spacer for an invariant for each claim. A violation that it says can be reached is searched for; claims for
-        which it has no answer are, in runs of up to ``length`` steps."""
+        """Ask Spacer for an invariant for each claim. A violation that it says can be reached is searched for;
+        of claims for which it has no answer, in runs of up to ``length`` steps."""
         spacer = BySpacer(self._machine, self._encoding, self._deadline)
-        for left, claim in zip(range(len(self._provable()), 0, -1), self._provable(), strict=True):
-            self._tell(f"Spacer is asked about {claim.name}  {left} claims open")
-            found = spacer.ask(claim, left)
+        for turn, claim in ((turn, claim) for turn in range(TURNS) for claim in self._provable()):
+            self._tell(f"Spacer is asked about {claim.name}  {len(self._open)} claims open")
+            found = spacer.ask(claim, turn)
             if isinstance(found, Claimed):
                 self._answer(found)
-            elif found is Reachable.YES:
+                continue
+            self._unproved[claim.name] = found.why
+            if found.reachable:
                 self._search(LONGEST, [claim])
         if self._open:
             self._search(length)
@@ -249,6 +252,8 @@ class _Prover:
         elif self._length < 0:
             looked = "no runs were looked at"
         how = f"{looked}; {self._why}" if self._why is not None else looked
+        if claim.name in self._unproved:
+            how += f"; {self._unproved[claim.name]}"
         blocked = self._blocked.get(claim.name)
         if blocked is not None and self._why is None:
             how += f"; not inductive at k = {blocked.k}"

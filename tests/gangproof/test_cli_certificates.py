@@ -38,6 +38,19 @@ def test_a_certificate_without_a_spec_is_of_the_one_that_it_names(
     assert "gang.smt2:1: not a certificate" in capsys.readouterr().err
 
 
+def test_spacer_is_a_method_of_its_own(capsys: pytest.CaptureFixture[str], toy: str) -> None:
+    status, parsed, _ = answer(capsys, "prove", toy, "--method", "spacer", "--time-limit", "60")
+    assert (status, parsed["verdict"]) == (0, "holds")
+    assert {p["method"] for p in parsed["properties"]} == {"Spacer"}
+    status, parsed, _ = answer(capsys, "prove", toy, "leak=true", "--method", "spacer", "--time-limit", "60")
+    assert (status, parsed["verdict"], parsed["trace_property"], len(parsed["trace"])) == (
+        1,
+        "violated",
+        "slots_suffice",
+        3,
+    )
+
+
 def test_nothing_proved_is_no_certificate(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "none.smt2"
     assert run(["prove", "gang", "--time-limit", "0.001", "--certificate", str(file)]) == 3

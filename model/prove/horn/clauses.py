@@ -24,18 +24,20 @@ class Horn:
     """The clauses of ``program``."""
 
     def __init__(self, program: Program) -> None:
-        self._program: Final = program
+        self.program: Final = program
         self._encoding: Final = Encoding(program, Integers())
         self._state: Final = self._encoding.state("horn")
         self._view: Final = View(self._state)
         sorts = [unknown.sort() for unknown in self._state]
         self._reached: Final = z3.Function("reached", *sorts, z3.BoolSort())
 
-    def invariant(self, claim: Claim, known: Sequence[Node], deadline: Deadline) -> list[Node] | None:
+    def invariant(self, claim: Claim, known: Sequence[Node], seed: int, deadline: Deadline) -> list[Node] | None:
         """Conditions that hold together in every state that can be reached, and exclude a violation of ``claim``; None
-        if Spacer says that one can be reached. ``known``: what holds in every such state. OutOfTime if it cannot tell."""
+        if Spacer says that one can be reached. ``known``: what holds in every such state. ``seed`` of its random
+        choices. OutOfTime if it cannot tell."""
         deadline.check()
         engine = self._engine(known)
+        engine.set("spacer.random_seed", seed)
         if deadline.left is not None:
             engine.set("timeout", max(1, int(deadline.left * 1000)))
         try:
@@ -47,16 +49,18 @@ class Horn:
         if answer == z3.unknown:
             deadline.check()
             raise OutOfTime(f"Spacer gave up after {deadline.spent:.1f} s")
-        return nodes_of(self._program, engine.get_cover_delta(-1, self._reached))
+        return nodes_of(self.program, engine.get_cover_delta(-1, self._reached))
 
     def _engine(self, known: Sequence[Node]) -> z3.Fixedpoint:
         engine = z3.Fixedpoint()
         engine.set(engine="spacer", **dict.fromkeys(_PLAIN, False))
+        # Without equalities between unknowns its lemmas are bounds, and it finds them several times as fast.
+        engine.set("spacer.eq_prop", False)
         engine.register_relation(self._reached)
         engine.declare_var(*self._state)
         e, view = self._encoding, self._view
         engine.rule(self._reached(*self._state), [e.in_domains(self._state), e.initial(self._state)])
-        for instance in self._program.instances:
+        for instance in self.program.instances:
             writes = {w.cell: e.holds(w.value, view) for w in instance.writes}
             after = [writes.get(number, unknown) for number, unknown in enumerate(self._state)]
             body = [*self._somewhere(known), e.is_enabled(instance, view), *e.sound(instance, view)]
@@ -75,7 +79,7 @@ class Horn:
             return violated_in(e, claim, view)
         bad = []
         for place, condition in claim.steps:
-            instance = self._program.instances[place]
+            instance = self.program.instances[place]
             sound = [] if claim.leads_nowhere else e.sound(instance, view)
             bad.append(every([e.is_enabled(instance, view), *sound, e.holds(condition, view)]))
         return some(bad)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import enum
+from dataclasses import dataclass
 from typing import Final
 
 from model.language import Machine
 from model.lowering.ground import Node
 from model.proof import Claimed, Lemma, Method
+from model.prove.arithmetic import Words as Bits
+from model.prove.arithmetic import words_for
+from model.prove.certificate.terms import parts
 from model.prove.claims import Claim
 from model.prove.encoding import Encoding
 from model.prove.horn.answers import clause_of
@@ -19,15 +22,19 @@ from model.verdict import Outcome, PropertyVerdict
 
 LONGEST = 1000
 """Steps of a run that is searched for where Spacer says that there is one."""
+TURNS = 8
+_FIRST_SECONDS = 3
+_MORE_BITS = 8
 MOST_ATOMS = 200
 """A proof that has more comparisons in it is told as one that has too many to be read."""
 
 
-class Reachable(enum.Enum):
-    """What is known of a violation where there is no proof."""
+@dataclass(frozen=True, slots=True)
+class Unproved:
+    """There is no proof. ``reachable``: Spacer says that a run violates the claim. ``why``: what it says else."""
 
-    YES = "yes"
-    UNKNOWN = "unknown"
+    reachable: bool
+    why: str
 
 
 class BySpacer:
@@ -37,27 +44,33 @@ class BySpacer:
         self._machine: Final = machine
         self._graph: Final = encoding.program.graph
         self._horn: Final = Horn(encoding.program)
-        self._invariants: Final = Invariants(encoding)
+        # Spacer's sums may be larger than all in the spec.
+        self._words: Final = Bits(Encoding(encoding.program).words.width + _MORE_BITS)
+        self._invariants: Final = Invariants(Encoding(encoding.program, self._words))
         self._proved: Final[list[Claim]] = []
         self._deadline: Final = deadline
 
-    def ask(self, claim: Claim, left: int) -> Claimed | Reachable:
-        """The proof of ``claim``, which may take one of ``left`` parts of the time that is left."""
-        share = self._deadline if self._deadline.left is None else self._deadline.within(self._deadline.left / left)
+    def ask(self, claim: Claim, turn: int) -> Claimed | Unproved:
+        """The proof of ``claim``; the later the turn, the more time it may take, with other random choices."""
+        self._deadline.check()
+        share = self._deadline.within(_FIRST_SECONDS * 2**turn)
         try:
-            found = self._horn.invariant(claim, self._known(), share)
+            found = self._horn.invariant(claim, self._known(turn), turn, share)
             if found is None:
-                return Reachable.YES
+                return Unproved(True, "Spacer says that a run violates it")
+            if words_for(parts(found)).width > self._words.width:
+                return Unproved(False, "what Spacer answers has numbers that are too large")
             clauses = [clause_of(self._graph, node) for node in found]
             if not self._invariants.prove(claim, clauses, self._deadline):
-                return Reachable.UNKNOWN
-        except OutOfTime:
-            return Reachable.UNKNOWN
+                return Unproved(False, "what Spacer answers is no invariant")
+        except OutOfTime as out:
+            return Unproved(False, f"Spacer: {out}")
         self._proved.append(claim)
         return self._claimed(claim)
 
-    def _known(self) -> list[Node]:
-        lemmas = [self._graph.either(clause) for clause in self._invariants.lemmas.values()]
+    def _known(self, turn: int) -> list[Node]:
+        """What was proved. Lemmas help, but not always: they are told in every other turn only."""
+        lemmas = [] if turn % 2 == 0 else [self._graph.either(clause) for clause in self._invariants.lemmas.values()]
         return [*lemmas, *(self._graph.no(c.state) for c in self._proved if c.state is not None)]
 
     def _claimed(self, claim: Claim) -> Claimed:
@@ -73,4 +86,4 @@ class BySpacer:
         return Claimed(verdict, Method.SPACER, 1, lemmas, helped)
 
 
-__all__ = ["LONGEST", "MOST_ATOMS", "BySpacer", "Reachable"]
+__all__ = ["LONGEST", "MOST_ATOMS", "TURNS", "BySpacer", "Unproved"]
