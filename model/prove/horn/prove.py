@@ -45,7 +45,8 @@ class BySpacer:
         self._graph: Final = encoding.program.graph
         self._horn: Final = Horn(encoding.program)
         # Spacer's sums may be larger than all in the spec.
-        self._words: Final = Bits(Encoding(encoding.program).words.width + _MORE_BITS)
+        domains = [machine.values(cell.variable.domain) for cell in machine.cells()]
+        self._words: Final = Bits(words_for(self._graph.nodes, domains).width + _MORE_BITS)
         self._invariants: Final = Invariants(Encoding(encoding.program, self._words))
         self._proved: Final[list[Claim]] = []
         self._deadline: Final = deadline
