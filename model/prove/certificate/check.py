@@ -22,9 +22,10 @@ from model.lowering.lower import Program, lower
 from model.prove.certificate import run_cvc5
 from model.prove.certificate.read import Certified
 from model.prove.certificate.syntax import one_line
-from model.prove.certificate.write import Part, certificate, text_of, typed
+from model.prove.certificate.write import Part, certificate, text_of
 from model.prove.claims import claims
 from model.prove.solving import Deadline
+from model.verdict import typed
 
 
 class Answer(enum.Enum):

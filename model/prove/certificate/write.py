@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from model.language import Const, Machine
 from model.lowering.ground import Node
@@ -19,6 +19,7 @@ from model.prove.certificate.syntax import SExpr, number, printed, quoted, symbo
 from model.prove.certificate.terms import Terms, is_linear, parts, shared
 from model.prove.claims import Claim, claims
 from model.semantics import Semantics
+from model.verdict import typed
 
 VERSION = "1"
 MOST_K = 50
@@ -43,13 +44,6 @@ class Part:
     expr: SExpr
     comments: tuple[str, ...] = ()
     check: str | None = None
-
-
-def typed(value: Any) -> str:
-    """A parameter's value as it is typed on the command line."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def text_of(commands: Sequence[Part]) -> str:
@@ -337,4 +331,4 @@ def _renamed(expr: SExpr, names: Mapping[str, str]) -> SExpr:
     return names.get(expr, expr) if isinstance(expr, str) else tuple(_renamed(each, names) for each in expr)
 
 
-__all__ = ["MOST_K", "VERSION", "Invariant", "Part", "certificate", "text_of", "typed"]
+__all__ = ["MOST_K", "VERSION", "Invariant", "Part", "certificate", "text_of"]
