@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from gangproof.output import WIDTH, paragraph, table
 from gangproof.proof_text import blocked_text, lemmas_text
-from gangproof.verdict_text import also_violated, trace_text, typed
+from gangproof.verdict_text import also_violated, trace_text
 from model.proof import AnySize, Claimed, Proof
-from model.verdict import Outcome
+from model.verdict import Outcome, typed
 
 if TYPE_CHECKING:
     from specs.families import SpecFamily

@@ -28,6 +28,7 @@ _COMMANDS = {
     "simulate": "random walks over a spec that is too big to explore",
     "prove": "what holds in runs of any length, by induction",
     "slice": "whether the small machine that proofs about any size speak of is one of a spec",
+    "verify-certificate": "whether a file of `prove --certificate` proves what it says, by another solver",
     "explain": "why a state is reachable, why an action is not enabled there",
     "replay": "whether a trace in ITF is a run of a spec",
     "export": "a spec for other tools: its life cycles as a picture, or all of it for TLC or Spin",
@@ -48,7 +49,7 @@ class _Lazy(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        module = importlib.import_module(f"gangproof.commands.{cmd_name}_")
+        module = importlib.import_module(f"gangproof.commands.{cmd_name.replace('-', '_')}_")
         command = module.command
         assert isinstance(command, click.Command)
         return command

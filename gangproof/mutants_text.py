@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gangproof.output import paragraph, table
-from gangproof.verdict_text import trace_text, typed
+from gangproof.verdict_text import trace_text
+from model.verdict import typed
 from specs.mutant import Mutant
 from specs.parameters import shown
 from specs.trials import Fate, Trial

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gangproof.output import paragraph, table
-from gangproof.verdict_text import also_violated, trace_text, typed
+from gangproof.verdict_text import also_violated, trace_text
 from model.language import Machine
 from model.proof import Claimed, Proof
 from model.trace import in_steps
-from model.verdict import Outcome
+from model.verdict import Outcome, typed
 
 _MOST_LEMMAS = 20
 _MOST_CELLS = 30

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from gangproof.coverage_text import never_taken
 from gangproof.output import paragraph, table
-from gangproof.verdict_text import also_violated, trace_text, typed
+from gangproof.verdict_text import also_violated, trace_text
 from model.language import Machine
 from model.simulation import Simulation
-from model.verdict import Outcome
+from model.verdict import Outcome, typed
 
 
 def simulation_text(machine: Machine, answer: Simulation, shown: str | None = None) -> str:

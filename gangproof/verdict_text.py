@@ -8,7 +8,7 @@ from gangproof.coverage_text import unseen_text, vacuity_text
 from gangproof.output import WIDTH, paragraph, table
 from model.language import Machine
 from model.trace import Trace, in_steps
-from model.verdict import Outcome, PropertyVerdict, Verdict
+from model.verdict import Outcome, PropertyVerdict, Verdict, typed
 
 WORTH_BYTES = 10_000
 """With fewer states the tables are mostly empty, and bytes a state say nothing."""
@@ -41,13 +41,6 @@ def also_violated(properties: Sequence[PropertyVerdict], told: PropertyVerdict |
     """Which properties are violated besides the one that is ``told`` of, and how to see them."""
     others = [p.name for p in properties if p.outcome is Outcome.VIOLATED and (told is None or p.name != told.name)]
     return ["", paragraph(f"Also violated: {', '.join(others)}; --property NAME shows the trace.")] if others else []
-
-
-def typed(value: object) -> str:
-    """A parameter's value as it is typed on the command line."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def headline(verdict: Verdict) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from model.lowering.ground import Node
 from model.trace import NamedState
 from model.verdict import Outcome, PropertyVerdict, property_named, trace_json
 
@@ -16,6 +17,7 @@ class Method(enum.Enum):
 
     INDUCTION = "k-induction"
     LEMMAS = "induction with lemmas"
+    SPACER = "Spacer"
     BOUNDED = "bounded model checking"
     EXPLORED = "exploration"
     ANY_SIZE = "induction for any size"
@@ -23,10 +25,12 @@ class Method(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Lemma:
-    """One that a proof rests on: true in every state that can be reached. ``atoms``: comparisons in it."""
+    """One that a proof rests on: true in every state that can be reached. ``atoms``: comparisons in it. ``literals``:
+    expressions over the cells of a state, of which one holds; none where it speaks of any number of elements."""
 
     text: str
     atoms: int
+    literals: tuple[Node, ...] = field(default=(), repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

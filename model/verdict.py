@@ -70,6 +70,13 @@ def properties_json(properties: Sequence[PropertyVerdict]) -> list[dict[str, Any
     ]
 
 
+def typed(value: object) -> str:
+    """A parameter's value as it is typed on the command line."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
 def trace_json(told: PropertyVerdict | None) -> dict[str, Any]:
     """``trace_property`` and its ``trace``: null and empty where there is none."""
     if told is None or told.trace is None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 from click.core import ParameterSource
 
-from gangproof.output import print_json
+from gangproof.output import print_json, warn
 from gangproof.progress import Bar
 from gangproof.sizes import Seconds
 
@@ -14,6 +16,13 @@ from gangproof.sizes import Seconds
 @click.argument("spec")
 @click.argument("parameters", nargs=-1, metavar="[NAME=VALUE]...")
 @click.option("--property", "only", metavar="NAME", multiple=True, help="Prove only this property; may be repeated.")
+@click.option(
+    "--method",
+    type=click.Choice(["induction", "spacer"]),
+    default="induction",
+    show_default=True,
+    help="Induction, with lemmas from states; or an invariant from z3's engine for Horn clauses.",
+)
 @click.option(
     "--k", "most_k", type=click.IntRange(1, 50), default=5, show_default=True, help="Most steps of induction."
 )
@@ -40,17 +49,25 @@ from gangproof.sizes import Seconds
     help="For any number of elements of the sorts; of yunikorn, kubernetes and volcano through their slices.",
 )
 @click.option("--time-limit", type=Seconds(), help="Stop, with UNKNOWN, after so many seconds.")
+@click.option(
+    "--certificate",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write what makes the proof one into FILE, for any solver; see `gangproof verify-certificate`.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
 def command(
     spec: str,
     parameters: tuple[str, ...],
     only: tuple[str, ...],
+    method: str,
     most_k: int,
     length: int,
     strengthen: bool,
     samples: int,
     any_size: bool,
     time_limit: float | None,
+    certificate: Path | None,
     as_json: bool,
 ) -> int:
     """Prove the claims of SPEC for runs of any length: a shipped name (see `gangproof list`) or FILE.py:FUNCTION.
@@ -65,10 +82,14 @@ def command(
     and lemmas; the others are as given. What cannot be read, or is not inductive, is unknown, and why is told. Where
     SPEC has a slice, that is what is proved, and every step of SPEC at these sizes is compared with it.
 
+    With --method spacer z3's engine for Horn clauses is asked for an invariant for each claim; what it answers is
+    checked by the usual solver, like lemmas. --k, --strengthen and --samples are for induction.
+
     Exit status: 0 holds, 1 violated, 2 bad input, 3 unknown.
     """
     from gangproof.names import known_property
     from gangproof.proof_text import proof_text
+    from model.proof import Method
     from model.prove import prove
     from specs.loading import load_spec
 
@@ -87,11 +108,22 @@ def command(
             samples=samples,
             time_limit=time_limit,
             progress=bar.show,
+            method=Method.SPACER if method == "spacer" else Method.INDUCTION,
         )
     if as_json:
         print_json({**proof.to_json(), "slice": None})
     else:
         click.echo(proof_text(machine, proof))
+    if certificate is not None:
+        from model.prove.certificate.making import write_certificate
+
+        written = write_certificate(machine, proof, certificate)
+        if written is None:
+            warn([f"nothing is proved by induction, so {certificate} is not written"])
+        else:
+            click.echo(
+                f"certificate of {len(written.claims)} of {len(proof.claimed)} properties: {certificate}", err=True
+            )
     return proof.outcome.exit_status
 
 
@@ -106,7 +138,7 @@ def _any_size(
     def given(name: str) -> bool:
         return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
 
-    for name in ("most_k", "length", "strengthen"):
+    for name in ("most_k", "length", "strengthen", "method", "certificate"):
         if given(name):
             option = {"most_k": "--k"}.get(name, f"--{name}")
             raise click.UsageError(f"{option} is not for --any-size, which is one step of induction")

@@ -16,8 +16,8 @@ from fractions import Fraction
 
 from gangproof.review.contests import Contest, contests
 from gangproof.review.pictures import show_amount
-from gangproof.verdict_text import typed
 from model.language import Machine
+from model.verdict import typed
 from reference.cluster import Cluster, SortPolicy
 from specs.loading import build_spec
 from specs.yunikorn import Edition, Queues

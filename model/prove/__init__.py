@@ -4,6 +4,7 @@
 - `unrolling`, `bounded`: runs of so many steps; a violation found there is a shortest one, and is replayed.
 - `induction`: claims that hold after any k states in which they hold.
 - `strengthen`: lemmas that make the others inductive, learned from states that runs come to.
+- `horn`: invariants from Spacer, a second method; `certificate`: proofs as text that another solver checks.
 - `prover` tries these in turn; `words` tells lemmas as the spec would.
 - `any_size`: the same for any number of elements, which is another way of writing formulas.
 """

@@ -43,6 +43,26 @@ class Words:
         return a % self.constant(by)
 
 
+class Integers:
+    """Integers, in place of `Words`: for engines that reason about inequalities."""
+
+    def variable(self, name: str) -> Formula:
+        """An unknown integer."""
+        return z3.Int(name)
+
+    def constant(self, value: int) -> Formula:
+        """``value``."""
+        return z3.IntVal(value)
+
+    def quotient(self, a: Formula, by: int) -> Formula:
+        """``a // by``; of a positive divisor z3 rounds down as well."""
+        return a / self.constant(by)
+
+    def remainder(self, a: Formula, by: int) -> Formula:
+        """``a - (a // by) * by``."""
+        return a % self.constant(by)
+
+
 def every(parts: Sequence[Formula]) -> Formula:
     """All of ``parts``. z3 takes a conjunction of nothing for something unknown."""
     return z3.And(parts) if parts else z3.BoolVal(True)
@@ -66,4 +86,4 @@ def words_for(nodes: Iterable[Node], domains: Iterable[range] = ()) -> Words:
     return Words(max((-low - 1).bit_length() if low < 0 else 0, high.bit_length()) + 1)
 
 
-__all__ = ["LOGIC", "Formula", "Words", "every", "some", "words_for"]
+__all__ = ["LOGIC", "Formula", "Integers", "Words", "every", "some", "words_for"]

@@ -17,7 +17,7 @@ import z3
 from model.language import Const
 from model.lowering.ground import Node
 from model.lowering.lower import Instance, Program
-from model.prove.arithmetic import Formula, Words, every, some, words_for
+from model.prove.arithmetic import Formula, Integers, Words, every, some, words_for
 
 State = Sequence[Formula]
 
@@ -34,12 +34,13 @@ class View:
 class Encoding:
     """The formulas of ``program``."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, words: Words | Integers | None = None) -> None:
+        """``words``: what numbers are; else machine words that are wide enough."""
         self.program: Final = program
         self.machine: Final = program.machine
         self.cells: Final = program.machine.cells()
         domains = [program.machine.values(c.variable.domain) for c in self.cells]
-        self.words: Final = words_for(program.graph.nodes, domains)
+        self.words: Final = words_for(program.graph.nodes, domains) if words is None else words
         self._write: Final = _writers(self.words)
 
     # ---- states
@@ -132,7 +133,7 @@ class Encoding:
             this = self.is_chosen(chosen, place)
             writes = [view.after[w.cell] == self.holds(w.value, view) for w in instance.writes]
             parts.append(
-                z3.Implies(this, every([self.is_enabled(instance, view), *self._sound(instance, view), *writes]))
+                z3.Implies(this, every([self.is_enabled(instance, view), *self.sound(instance, view), *writes]))
             )
             for write in instance.writes:
                 writers[write.cell].append(this)
@@ -145,7 +146,8 @@ class Encoding:
         """Every conjunct of its guard holds."""
         return every([self.holds(c, view) for c in instance.conjuncts])
 
-    def _sound(self, instance: Instance, view: View) -> list[Formula]:
+    def sound(self, instance: Instance, view: View) -> list[Formula]:
+        """Its step is no fault."""
         false = self.program.graph.false
         return [z3.Not(self.holds(f, view)) for f in (instance.write_fault, instance.range_fault) if f is not false]
 
@@ -169,7 +171,7 @@ class Encoding:
         return int(model.eval(chosen, model_completion=True).as_long())
 
 
-def _writers(words: Words) -> dict[str, Callable[[Node, list[Formula]], Formula]]:
+def _writers(words: Words | Integers) -> dict[str, Callable[[Node, list[Formula]], Formula]]:
     """How each operator of a ground expression is written, given its operands."""
     zero, one = words.constant(0), words.constant(1)
     return {

@@ -20,6 +20,7 @@ from model.proof import Blocked, Claimed, Lemma, Method, Proof
 from model.prove.bounded import bounded
 from model.prove.claims import Claim, claims
 from model.prove.encoding import Encoding
+from model.prove.horn.prove import LONGEST, TURNS, BySpacer
 from model.prove.induction import Blocked as BlockedStep
 from model.prove.induction import Induction, Inductive
 from model.prove.solving import Deadline, OutOfTime
@@ -50,17 +51,20 @@ def prove(
     samples: int = SAMPLES,
     time_limit: float | None = None,
     progress: Tell | None = None,
+    method: Method = Method.INDUCTION,
 ) -> Proof:
     """Prove the claims of ``machine``, or those among ``properties`` only, for runs of any length.
 
     ``most_k``: inductions over up to so many steps. ``length``: runs of up to so many steps are searched for violations
     of what could not be proved. ``strengthen``: find lemmas, from at most ``samples`` states nearest to the start.
-    ``time_limit`` in seconds: what is open when it runs out is UNKNOWN. SpecError for a machine that cannot be lowered,
-    or a property that is about runs. KeyError for an unknown property.
+    ``time_limit`` in seconds: what is open when it runs out is UNKNOWN. ``method``: INDUCTION with all of this, or
+    SPACER: an invariant from z3's engine for Horn clauses, for each claim. SpecError for a machine that cannot be
+    lowered, or a property that is about runs. KeyError for an unknown property.
     """
-    return _Prover(machine, properties, time_limit, progress or (lambda _: None)).prove(
-        most_k, length, samples if strengthen else 0
-    )
+    prover = _Prover(machine, properties, time_limit, progress or (lambda _: None))
+    if method is Method.SPACER:
+        return prover.prove_by(lambda: prover.by_spacer(length))
+    return prover.prove(most_k, length, samples if strengthen else 0)
 
 
 class _Prover:
@@ -80,6 +84,7 @@ class _Prover:
         self._open: Final = {c.name: c for c in self._claims}
         self._answers: Final[dict[str, Claimed]] = {}
         self._blocked: Final[dict[str, Blocked]] = {}
+        self._unproved: Final[dict[str, str]] = {}
         self._semantics: Final = Semantics(machine)
         self._encoding: Final = Encoding(self._program)
         self._length = -1
@@ -95,7 +100,8 @@ class _Prover:
 
     def prove(self, most_k: int, length: int, samples: int) -> Proof:
         """All phases, as far as time allows."""
-        try:
+
+        def phases() -> None:
             self._search(min(length, most_k))
             self._induction(range(1, min(_FIRST_K, most_k) + 1))
             if samples and self._provable():
@@ -103,6 +109,13 @@ class _Prover:
             self._induction(range(_FIRST_K + 1, most_k + 1))
             if self._open:
                 self._search(length)
+
+        return self.prove_by(phases)
+
+    def prove_by(self, phases: Callable[[], None]) -> Proof:
+        """What ``phases`` find until they end or time does."""
+        try:
+            phases()
         except OutOfTime as out:
             self._why = str(out)
         for claim in list(self._open.values()):
@@ -121,16 +134,17 @@ class _Prover:
 
     # ---- the phases
 
-    def _search(self, length: int) -> None:
-        """Look at all runs of up to ``length`` steps."""
+    def _search(self, length: int, among: Collection[Claim] | None = None) -> None:
+        """Look at all runs of up to ``length`` steps for violations of what is open, or of those ``among`` it."""
         found = bounded(
             self._encoding,
-            list(self._open.values()),
+            list(self._open.values() if among is None else among),
             length,
             self._deadline,
             lambda steps, left: self._tell(f"runs of {steps} steps  {left} claims open"),
         )
-        self._length = max(self._length, length if found.ended else found.length)
+        if among is None:
+            self._length = max(self._length, length if found.ended else found.length)
         for name, trace in found.traces.items():
             self._found(name, trace, Method.BOUNDED)
         if found.why is not None:
@@ -203,13 +217,30 @@ class _Prover:
         words = Words(self._machine)
         rests = learned.rests_on(claim.name)
         lemmas = tuple(
-            Lemma(words.clause(each.literals), atoms_of(each.literals)) for each in learned.lemmas_of(claim.name)
+            Lemma(words.clause(each.literals), atoms_of(each.literals), each.literals)
+            for each in learned.lemmas_of(claim.name)
         )
         helped = tuple(c.name for c in self._claims if c.name in rests and c is not claim)
         count = "1 lemma" if len(lemmas) == 1 else f"{len(lemmas)} lemmas"
         how = f"inductive at k = 1, with {count}"
         verdict = PropertyVerdict(claim.name, claim.kind, Outcome.HOLDS, how)
         return Claimed(verdict, Method.LEMMAS, 1, lemmas, helped)
+
+    def by_spacer(self, length: int) -> None:
+        """Ask Spacer for an invariant for each claim. A violation that it says can be reached is searched for;
+        of claims for which it has no answer, in runs of up to ``length`` steps."""
+        spacer = BySpacer(self._machine, self._encoding, self._deadline)
+        for turn, claim in ((turn, claim) for turn in range(TURNS) for claim in self._provable()):
+            self._tell(f"Spacer is asked about {claim.name}  {len(self._open)} claims open")
+            found = spacer.ask(claim, turn)
+            if isinstance(found, Claimed):
+                self._answer(found)
+                continue
+            self._unproved[claim.name] = found.why
+            if found.reachable:
+                self._search(LONGEST, [claim])
+        if self._open:
+            self._search(length)
 
     def _named(self, step: BlockedStep) -> Blocked:
         return Blocked(step.k, step.state, self._semantics.call(self._semantics.instances[step.instance]))
@@ -221,6 +252,8 @@ class _Prover:
         elif self._length < 0:
             looked = "no runs were looked at"
         how = f"{looked}; {self._why}" if self._why is not None else looked
+        if claim.name in self._unproved:
+            how += f"; {self._unproved[claim.name]}"
         blocked = self._blocked.get(claim.name)
         if blocked is not None and self._why is None:
             how += f"; not inductive at k = {blocked.k}"

@@ -174,6 +174,7 @@ def test_every_schema_is_a_schema() -> None:
         "check",
         "simulate",
         "prove",
+        "verify-certificate",
         "schedule",
         "place",
         "compare",

@@ -186,11 +186,13 @@ class Learner:
         solver, violated = self._question(name)
         names = {literal: each for each, literal in self._literals.items() if among is None or each in among}
         solver.push()
-        solver.add(violated)
-        model = ask(solver, self._deadline, tuple(names))
-        state = None if model is None else self._encoding.value(model, self._view.before)
-        core = tuple(names[each] for each in solver.unsat_core()) if model is None else ()
-        solver.pop()
+        try:
+            solver.add(violated)
+            model = ask(solver, self._deadline, tuple(names))
+            state = None if model is None else self._encoding.value(model, self._view.before)
+            core = tuple(names[each] for each in solver.unsat_core()) if model is None else ()
+        finally:  # also when time runs out: what is left of this question would make later ones unsatisfiable
+            solver.pop()
         return state, core
 
     def _question(self, name: Name) -> tuple[z3.Solver, Formula]:

@@ -1,0 +1,82 @@
+"""The certificate of a proof."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from model.errors import FileError
+from model.language import Machine
+from model.lowering.lower import lower
+from model.proof import Lemma, Proof
+from model.prove.certificate.cells import CellNames
+from model.prove.certificate.check import Answer, solve
+from model.prove.certificate.read import LARGEST
+from model.prove.certificate.syntax import SExpr
+from model.prove.certificate.terms import Terms
+from model.prove.certificate.write import Invariant, certificate, text_of
+from model.prove.solving import Deadline
+from model.verdict import Outcome
+
+_SHORTER_SECONDS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A certificate of ``claims``, inductive over ``k`` steps with so many ``lemmas``."""
+
+    text: str
+    claims: tuple[str, ...]
+    k: int
+    lemmas: int
+
+
+def certificate_of(machine: Machine, proof: Proof) -> Written | None:
+    """The certificate of what ``proof`` has proved of ``machine``; None if that is nothing.
+
+    All that is proved is one invariant: what each claim rests on, together. Its induction is as long as the longest of
+    the proof, or shorter if cvc5 finds in a few seconds that it can be.
+    """
+    proved = [c for c in proof.claimed if c.k is not None and c.verdict.outcome is Outcome.HOLDS]
+    if not proved:
+        return None
+    names, longest = tuple(c.verdict.name for c in proved), max(c.k or 1 for c in proved)
+    lemmas = list({lemma.text: lemma for c in proved for lemma in c.lemmas}.values())
+    words = [lemma.text for lemma in lemmas]
+    formulas = _formulas(machine, lemmas)
+    program, deadline = lower(machine), Deadline(_SHORTER_SECONDS)
+    k = 1
+    while (
+        k < longest
+        and solve(certificate(program, Invariant(names, k, formulas)), deadline).answer is not Answer.VERIFIED
+    ):
+        k += 1
+    return Written(text_of(certificate(program, Invariant(names, k, formulas), words)), names, k, len(lemmas))
+
+
+def write_certificate(machine: Machine, proof: Proof, path: Path) -> Written | None:
+    """Write the certificate of ``proof`` into the file ``path``, if there is anything to certify. FileError if it
+    cannot be written."""
+    written = certificate_of(machine, proof)
+    if written is None:
+        return None
+    if len(data := written.text.encode()) > LARGEST:
+        raise FileError(
+            f"{path}: the certificate has more than {LARGEST // 2**20} MiB; prove less at once, by --property"
+        )
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written: {error.strerror}") from None
+    return written
+
+
+def _formulas(machine: Machine, lemmas: Sequence[Lemma]) -> tuple[SExpr, ...]:
+    # Written out in full: they come from another run of the lowering, in which other expressions have these numbers.
+    terms = Terms(CellNames(machine), 0)
+    found = [[terms.of(each) for each in lemma.literals] for lemma in lemmas]
+    return tuple(each[0] if len(each) == 1 else ("or", *each) for each in found)
+
+
+__all__ = ["Written", "certificate_of", "write_certificate"]
