@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+
 import click
 
+from gangproof.interrupts import Interrupts
 from gangproof.output import print_json
 from gangproof.progress import Bar
 from gangproof.sizes import Seconds
@@ -50,10 +53,11 @@ def command(
 
     What is proved are properties of kind always and step, and the built-in ones: by induction over up to K steps, with
     lemmas where it fails alone. What is not proved is searched for a violation in short runs; the trace is then a
-    shortest one. Properties about runs, and goals, are left out: `gangproof check` decides those. It also
-    says whether a property says anything at all: one whose premise never holds is proved here, and vacuous there.
+    shortest one. Properties about runs, and goals, are left out: `gangproof check` decides those. A property
+    that holds because its premise is proved to be never true is vacuous; where a premise was only not seen, that is
+    said. Ctrl-C ends it with what is known by then.
 
-    Exit status: 0 holds, 1 violated, 2 bad input, 3 unknown.
+    Exit status: 0 holds, 1 violated, 2 bad input, 3 unknown, 4 vacuous.
     """
     from gangproof.names import known_property
     from gangproof.proof_text import proof_text
@@ -63,7 +67,8 @@ def command(
     machine = load_spec(spec, parameters)
     for name in only:
         known_property(machine, name)
-    with Bar() as bar:
+    # SIGTERM ends it as usual: the solver hears of Ctrl-C only.
+    with Bar() as bar, Interrupts(signal.SIGINT) as interrupts:
         proof = prove(
             machine,
             properties=only,
@@ -73,6 +78,7 @@ def command(
             samples=samples,
             time_limit=time_limit,
             progress=bar.show,
+            stop=interrupts.stop,
         )
     if as_json:
         print_json(proof.to_json())
