@@ -28,10 +28,11 @@ from specs.registry import mutants
 PROOFS = ("gang", "yunikorn")
 DEEP = (
     "gang-no_quota",
+    "yunikorn-no_quota",
+    "yunikorn-head_room_used_twice",
     "yunikorn-runs_over_the_limit",
-    "yunikorn-echo",
-    "yunikorn-preempts_what_timed_out",
-    "yunikorn-completes_before_confirmations",
+    "yunikorn-reserves_when_time_is_up",
+    "kubernetes-scheduled_pods_are_not_counted",
 )
 """Mutants whose traces of up to 12 steps take the bounded search longest."""
 
