@@ -6,6 +6,7 @@
 #   make mutants    every mutant of every spec: each must break the property that it names
 #   make bench      the speed benchmark
 #   make bench-explore  the explorer against Spin and TLC (TLC_JAR=tla2tools.jar), as ratios
+#   make bench-prove    proofs for every depth, and traces by bounded search
 #   make bench-specs    what a check of each shipped spec costs
 #   make lint       ruff and mypy
 
@@ -21,7 +22,7 @@ WORKERS  ?= 2
 PYTHON ?= $(shell for p in python3.11 python3 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
-.PHONY: help venv review test test-slow test-peers mutants bench bench-explore bench-specs lint format clean
+.PHONY: help venv review test test-slow test-peers mutants bench bench-explore bench-prove bench-specs lint format clean
 .DELETE_ON_ERROR:
 
 help:
@@ -70,6 +71,10 @@ mutants: $(READY)
 
 bench: $(READY)
 	$(BIN)/python bench/run.py
+	$(BIN)/python bench/prove.py
+
+bench-prove: $(READY)
+	$(BIN)/python bench/prove.py
 
 bench-explore: $(READY)
 	$(BIN)/python bench/explore.py

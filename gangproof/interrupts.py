@@ -10,9 +10,10 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interrupts:
-    """While entered, the first of these signals sets ``asked``; a second one ends the process as usual."""
+    """While entered, the first of these ``signals`` sets ``asked``; a second one ends the process as usual."""
 
-    def __init__(self) -> None:
+    def __init__(self, *signals: signal.Signals) -> None:
+        self._signals = signals or _SIGNALS
         self.asked = False
         self._before: dict[int, Any] = {}
 
@@ -21,7 +22,7 @@ class Interrupts:
         return self.asked
 
     def __enter__(self) -> Interrupts:
-        for number in _SIGNALS:
+        for number in self._signals:
             before = signal.getsignal(number)
             if before is not signal.SIG_IGN:  # as nohup and some shells want it for work in the background
                 self._before[number] = before

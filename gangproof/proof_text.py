@@ -48,7 +48,11 @@ def _headline(proof: Proof) -> str:
             assert first is not None
             assert first.trace is not None
             what = f"{first.name}, shortest trace {in_steps(len(first.trace))}"
+        case Outcome.VACUOUS:
+            vacuous = [c.verdict.name for c in proof.claimed if c.verdict.outcome is Outcome.VACUOUS]
+            what = f"nothing is violated, but {', '.join(vacuous)} says nothing: its premise is never true"
         case _:
+            holding += sum(c.verdict.outcome is Outcome.VACUOUS for c in proof.claimed)
             what = f"{len(proof.claimed) - holding} of {len(proof.claimed)} properties could not be proved"
     return f"{proof.outcome.value.upper()}: {what}. {looked.capitalize()} ({proof.seconds:.2f} s)."
 

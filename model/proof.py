@@ -133,9 +133,9 @@ class Proof:
 
     @property
     def outcome(self) -> Outcome:
-        """VIOLATED if anything is, else UNKNOWN if anything is, else HOLDS."""
+        """VIOLATED if anything is, else UNKNOWN if anything is, else VACUOUS if anything is, else HOLDS."""
         found = {v.outcome for v in self.properties}
-        return next((o for o in (Outcome.VIOLATED, Outcome.UNKNOWN) if o in found), Outcome.HOLDS)
+        return next((o for o in (Outcome.VIOLATED, Outcome.UNKNOWN, Outcome.VACUOUS) if o in found), Outcome.HOLDS)
 
     @property
     def first_violation(self) -> PropertyVerdict | None:

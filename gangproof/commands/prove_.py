@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import click
 from click.core import ParameterSource
 
+from gangproof.interrupts import Interrupts
 from gangproof.output import print_json, warn
 from gangproof.progress import Bar
 from gangproof.sizes import Seconds
@@ -74,8 +76,9 @@ def command(
 
     What is proved are properties of kind always and step, and the built-in ones: by induction over up to K steps, with
     lemmas where it fails alone. What is not proved is searched for a violation in short runs; the trace is then a
-    shortest one. Properties about runs, and goals, are left out: `gangproof check` decides those. It also
-    says whether a property says anything at all: one whose premise never holds is proved here, and vacuous there.
+    shortest one. Properties about runs, and goals, are left out: `gangproof check` decides those. A property
+    that holds because its premise is proved to be never true is vacuous; where a premise was only not seen, that is
+    said. Ctrl-C ends it with what is known by then.
 
     With --any-size the claims are proved for any number of elements of each sort, by one step of induction; sums over a
     sort are followed as counters. The parameters that say how many there are say then only where to look for violations
@@ -85,7 +88,7 @@ def command(
     With --method spacer z3's engine for Horn clauses is asked for an invariant for each claim; what it answers is
     checked by the usual solver, like lemmas. --k, --strengthen and --samples are for induction.
 
-    Exit status: 0 holds, 1 violated, 2 bad input, 3 unknown.
+    Exit status: 0 holds, 1 violated, 2 bad input, 3 unknown, 4 vacuous.
     """
     from gangproof.names import known_property
     from gangproof.proof_text import proof_text
@@ -98,7 +101,8 @@ def command(
     machine = load_spec(spec, parameters)
     for name in only:
         known_property(machine, name)
-    with Bar() as bar:
+    # SIGTERM ends it as usual: the solver hears of Ctrl-C only.
+    with Bar() as bar, Interrupts(signal.SIGINT) as interrupts:
         proof = prove(
             machine,
             properties=only,
@@ -109,6 +113,7 @@ def command(
             time_limit=time_limit,
             progress=bar.show,
             method=Method.SPACER if method == "spacer" else Method.INDUCTION,
+            stop=interrupts.stop,
         )
     if as_json:
         print_json({**proof.to_json(), "slice": None})

@@ -158,6 +158,10 @@ class Exploration:
         numbers = np.concatenate([np.arange(n) for n in self.search.counts])
         return np.lexsort((numbers, self._depths))
 
+    def has_occurred(self, event: Event) -> bool:
+        """Whether some state or step that was explored shows ``event``, of the machine's `Program`."""
+        return self._first(event) is not None
+
     @functools.cached_property
     def unseen(self) -> Unseen:
         """What was not seen: why actions never fired, values that no state has, steps that change nothing."""

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Final
+
+import z3
 
 from model.prove.arithmetic import some
 from model.prove.claims import Claim
@@ -36,30 +39,43 @@ def bounded(
     progress: Callable[[int, int], None] | None = None,
 ) -> Bounded:
     """Look for violations of ``claims`` in all runs of at most ``most`` steps. ``progress``: length, claims left."""
-    found = Bounded()
-    looking = _Looking(encoding, list(claims), deadline)
-    try:
-        while found.length < most and looking.left:
-            if progress is not None:
-                progress(found.length + 1, len(looking.left))
-            if not looking.look(found.length + 1, found.traces):
-                found.ended = True
-                break
-            found.length += 1
-    except OutOfTime as out:
-        found.why = str(out)
-    return found
+    search = Search(encoding, claims, deadline)
+    search.run(most, progress)
+    return search.found
 
 
-class _Looking:
-    def __init__(self, encoding: Encoding, claims: list[Claim], deadline: Deadline) -> None:
-        self.left = claims
+class Search:
+    """A search that can go on where it ended: ``found`` so far, and the claims that are ``left``."""
+
+    def __init__(self, encoding: Encoding, claims: Sequence[Claim], deadline: Deadline) -> None:
+        self.found: Final = Bounded()
+        self.left: Final = list(claims)
         self._semantics = Semantics(encoding.machine)
         self._deadline = deadline
         self._unrolling = Unrolling(encoding)
         self._unrolling.begin()
 
-    def look(self, length: int, traces: dict[str, Trace]) -> bool:
+    def drop(self, claim: Claim) -> None:
+        """``claim`` is decided, and need not be looked at any more."""
+        if claim in self.left:
+            self.left.remove(claim)
+
+    def run(self, most: int, progress: Callable[[int, int], None] | None = None) -> None:
+        """Look at all runs of at most ``most`` steps that were not looked at yet. Once time ran out it is over."""
+        found = self.found
+        assert found.why is None, "a length that was looked at in part cannot be gone on from"
+        try:
+            while found.length < most and self.left and not found.ended:
+                if progress is not None:
+                    progress(found.length + 1, len(self.left))
+                if self._look(found.length + 1, found.traces):
+                    found.length += 1
+                else:
+                    found.ended = True
+        except OutOfTime as out:
+            found.why = str(out)
+
+    def _look(self, length: int, traces: dict[str, Trace]) -> bool:
         """Look at runs of ``length`` steps: at their last states, and at their last steps. False if there are none."""
         unrolling, last = self._unrolling, length - 1
         if length:
@@ -75,14 +91,14 @@ class _Looking:
     def _those(self, claims: list[Claim], number: int, traces: dict[str, Trace]) -> None:
         """Look for violations of ``claims`` at ``number``; all at once first, as mostly there is none."""
         unrolling, solver = self._unrolling, self._unrolling.solver
-        import z3
-
         while claims:
             violations = [unrolling.violation(c, number) for c in claims]
             solver.push()
             solver.add(some(violations))
-            model = ask(solver, self._deadline)
-            solver.pop()
+            try:
+                model = ask(solver, self._deadline)
+            finally:
+                solver.pop()
             if model is None:
                 return
             start, instances = unrolling.run(model, number + claims[0].of_steps)
@@ -94,4 +110,4 @@ class _Looking:
                     self.left.remove(claim)
 
 
-__all__ = ["Bounded", "bounded"]
+__all__ = ["Bounded", "Search", "bounded"]

@@ -66,6 +66,18 @@ def _claim(program: Program, number: int, event: Event) -> Claim | None:
             return None
 
 
+def premises(program: Program) -> dict[Event, Claim]:
+    """Each premise of a property as a claim that it never comes true."""
+    found = {}
+    for number, event in enumerate(program.events):
+        if event.kind is EventKind.PREMISE:
+            name = f"premise {event.premise + 1} of {event.name}"
+            state = dict(program.state_events).get(number)
+            steps = [(place, n) for place, i in enumerate(program.instances) for e, n in i.events if e == number]
+            found[event] = Claim(name, event.kind.value, state, () if state is not None else _possible(program, steps))
+    return found
+
+
 def _possible(program: Program, steps: list[tuple[int, Node]]) -> tuple[tuple[int, Node], ...]:
     return tuple((place, node) for place, node in steps if node is not program.graph.false)
 
@@ -87,4 +99,4 @@ def violated_by(encoding: Encoding, claim: Claim, view: View, chosen: Formula) -
     return some(bad)
 
 
-__all__ = ["NOT_PROVED", "Claim", "claims", "violated_by", "violated_in"]
+__all__ = ["NOT_PROVED", "Claim", "claims", "premises", "violated_by", "violated_in"]

@@ -15,16 +15,17 @@ import numpy as np
 
 from model.explore import Exploration
 from model.language import Machine, SpecError
-from model.lowering.lower import Program, lower
+from model.lowering.lower import Event, Program, lower
 from model.proof import Blocked, Claimed, Lemma, Method, Proof
-from model.prove.bounded import bounded
-from model.prove.claims import Claim, claims
+from model.prove.bounded import Search
+from model.prove.claims import Claim, claims, premises
 from model.prove.encoding import Encoding
 from model.prove.horn.prove import LONGEST, TURNS, BySpacer
 from model.prove.induction import Blocked as BlockedStep
 from model.prove.induction import Induction, Inductive
 from model.prove.solving import Deadline, OutOfTime
 from model.prove.strengthen.cover import Samples
+from model.prove.strengthen.equalities import equalities
 from model.prove.strengthen.learn import Learned, Learner
 from model.prove.strengthen.vocabulary import vocabulary
 from model.prove.words import Words, atoms_of
@@ -33,9 +34,14 @@ from model.trace import Trace, in_steps, named_state
 from model.verdict import Outcome, PropertyVerdict
 
 MOST_K = 5
+MOST_ATOMS = 200
+"""An invariant with more comparisons is none that anybody reads."""
 LENGTH = 12
 SAMPLES = 100_000
+_PREMISE_SECONDS = 10
 _FIRST_K = 2
+_FIRST_LENGTH = 2
+"""Runs that are looked at before lemmas are learned; exploring looks at longer ones, and faster."""
 _SHRINK_SECONDS = 30
 
 Tell = Callable[[str], None]
@@ -52,24 +58,26 @@ def prove(
     time_limit: float | None = None,
     progress: Tell | None = None,
     method: Method = Method.INDUCTION,
+    stop: Callable[[], bool] | None = None,
 ) -> Proof:
     """Prove the claims of ``machine``, or those among ``properties`` only, for runs of any length.
 
     ``most_k``: inductions over up to so many steps. ``length``: runs of up to so many steps are searched for violations
     of what could not be proved. ``strengthen``: find lemmas, from at most ``samples`` states nearest to the start.
-    ``time_limit`` in seconds: what is open when it runs out is UNKNOWN. ``method``: INDUCTION with all of this, or
-    SPACER: an invariant from z3's engine for Horn clauses, for each claim. SpecError for a machine that cannot be
-    lowered, or a property that is about runs. KeyError for an unknown property.
+    ``time_limit`` in seconds: what is open when it runs out is UNKNOWN; so it is when ``stop``, asked between questions
+    to the solver, says to stop, or Ctrl-C ends one of them. ``method``: INDUCTION with all of this, or SPACER: an
+    invariant from z3's engine for Horn clauses, for each claim. SpecError for a machine that cannot be lowered, or a
+    property that is about runs. KeyError for an unknown property.
     """
-    prover = _Prover(machine, properties, time_limit, progress or (lambda _: None))
+    prover = _Prover(machine, properties, Deadline(time_limit, stop), progress or (lambda _: None))
     if method is Method.SPACER:
         return prover.prove_by(lambda: prover.by_spacer(length))
     return prover.prove(most_k, length, samples if strengthen else 0)
 
 
 class _Prover:
-    def __init__(self, machine: Machine, properties: Collection[str], time_limit: float | None, tell: Tell) -> None:
-        self._deadline: Final = Deadline(time_limit)
+    def __init__(self, machine: Machine, properties: Collection[str], deadline: Deadline, tell: Tell) -> None:
+        self._deadline: Final = deadline
         self._machine: Final = machine
         self._tell: Final = tell
         self._program: Final[Program] = lower(machine)
@@ -87,6 +95,12 @@ class _Prover:
         self._unproved: Final[dict[str, str]] = {}
         self._semantics: Final = Semantics(machine)
         self._encoding: Final = Encoding(self._program)
+        self._runs: Final = Search(self._encoding, self._claims, deadline)
+        premises_ = premises(self._program)
+        # Premises that were not seen to be true yet.
+        self._premises: Final = {e: c for e, c in premises_.items() if e.name in self._open}
+        self._never_true: set[Event] = set()
+        self._looked: str | None = None
         self._length = -1
         self._why: str | None = None
 
@@ -102,10 +116,12 @@ class _Prover:
         """All phases, as far as time allows."""
 
         def phases() -> None:
-            self._search(min(length, most_k))
+            self._search(min(length, most_k, _FIRST_LENGTH))
             self._induction(range(1, min(_FIRST_K, most_k) + 1))
-            if samples and self._provable():
+            if samples and (self._provable() or self._premises):
                 self._strengthen(samples)
+            if self._provable():
+                self._search(min(length, most_k))
             self._induction(range(_FIRST_K + 1, most_k + 1))
             if self._open:
                 self._search(length)
@@ -116,6 +132,8 @@ class _Prover:
         """What ``phases`` find until they end or time does."""
         try:
             phases()
+            if self._looked is None:
+                self._look_for_premises()
         except OutOfTime as out:
             self._why = str(out)
         for claim in list(self._open.values()):
@@ -123,7 +141,7 @@ class _Prover:
         return Proof(
             self._machine.name,
             dict(self._machine.parameters),
-            tuple(self._answers[c.name] for c in self._claims),
+            tuple(self._with_premises(self._answers[c.name]) for c in self._claims),
             self._left_out,
             self._length,
             self._deadline.spent,
@@ -136,17 +154,13 @@ class _Prover:
 
     def _search(self, length: int, among: Collection[Claim] | None = None) -> None:
         """Look at all runs of up to ``length`` steps for violations of what is open, or of those ``among`` it."""
-        found = bounded(
-            self._encoding,
-            list(self._open.values() if among is None else among),
-            length,
-            self._deadline,
-            lambda steps, left: self._tell(f"runs of {steps} steps  {left} claims open"),
-        )
+        search = self._runs if among is None else Search(self._encoding, list(among), self._deadline)
+        found = search.found
+        search.run(length, lambda steps, left: self._tell(f"runs of {steps} steps  {left} claims open"))
         if among is None:
             self._length = max(self._length, length if found.ended else found.length)
-        for name, trace in found.traces.items():
-            self._found(name, trace, Method.BOUNDED)
+        for name in [n for n in self._open if n in found.traces]:
+            self._found(name, found.traces[name], Method.BOUNDED)
         if found.why is not None:
             raise OutOfTime(found.why)
 
@@ -159,7 +173,7 @@ class _Prover:
 
     def _answer(self, claimed: Claimed) -> None:
         name = claimed.verdict.name
-        self._open.pop(name)
+        self._runs.drop(self._open.pop(name))
         self._answers[name] = replace(claimed, seconds=self._deadline.spent)
 
     def _holding(self) -> list[Claim]:
@@ -192,16 +206,23 @@ class _Prover:
     def _strengthen(self, most: int) -> None:
         """Learn lemmas from states that runs come to."""
         self._tell(f"exploring up to {most:,} states for lemmas")
-        exploration = Exploration(self._machine, max_states=most, time_limit=self._deadline.left)
-        for name in [n for n in self._open if exploration.verdict[n].outcome is Outcome.VIOLATED]:
-            trace = exploration.verdict[name].trace
+        explored = Exploration(self._machine, max_states=most, time_limit=self._deadline.left, stop=self._deadline.stop)
+        for name in [n for n in self._open if explored.verdict[n].outcome is Outcome.VIOLATED]:
+            trace = explored.verdict[name].trace
             assert trace is not None
             self._found(name, trace, Method.EXPLORED)
-        holding = self._holding()
-        cells = [self._machine.values(c.variable.domain) for c in self._machine.cells()]
-        sizes = np.array([[each.start, each.stop - each.start] for each in cells], np.int64).reshape(-1, 2)
-        known = Samples(vocabulary(self._program, holding), exploration.states, sizes)
-        learner = Learner(self._encoding, holding, known, self._deadline)
+        self._not_seen(f"{explored.verdict.coverage.distinct_states:,} states", explored.has_occurred)
+        self._deadline.check()
+        if not len(explored.states):
+            return
+        if self._premises:
+            # That a premise never comes true is a claim like any other.
+            within = self._deadline.within(_PREMISE_SECONDS)
+            never = self._learner(list(self._premises.values()), explored, within).learn()
+            self._never_true = {e for e, c in self._premises.items() if c.name in never.needs}
+        if not self._provable():
+            return
+        learner = self._learner(self._holding(), explored, self._deadline)
         learned = learner.learn(
             lambda lemmas, left: self._tell(f"{lemmas} lemmas  {left} claims and lemmas not inductive yet")
         )
@@ -212,6 +233,31 @@ class _Prover:
         for name, raw in learned.blocked.items():
             if name in self._open:
                 self._blocked[name] = Blocked(1, named_state(self._machine, raw), None)
+        if learned.why is not None:
+            raise OutOfTime(learned.why)
+
+    def _look_for_premises(self) -> None:
+        """In short runs, where no states were explored."""
+        search = Search(self._encoding, list(self._premises.values()), self._deadline)
+        search.run(self._length)
+        if search.found.why is None:
+            self._not_seen(
+                f"runs of up to {self._length} steps", lambda e: self._premises[e].name in search.found.traces
+            )
+
+    def _not_seen(self, where: str, seen: Callable[[Event], bool]) -> None:
+        """Premises that were ``seen`` need no more; of the others it is told ``where`` they were looked for."""
+        self._looked = where
+        for event in [e for e in self._premises if seen(e)]:
+            self._premises.pop(event)
+
+    def _learner(self, claims: list[Claim], explored: Exploration, deadline: Deadline) -> Learner:
+        cells = [self._machine.values(c.variable.domain) for c in self._machine.cells()]
+        sizes = np.array([[each.start, each.stop - each.start] for each in cells], np.int64).reshape(-1, 2)
+        states = explored.states
+        known = Samples(vocabulary(self._program, claims, equalities(self._program, states)), states, sizes)
+        # Words that are wide enough for what the lemmas add up.
+        return Learner(Encoding(self._program), claims, known, deadline)
 
     def _with_lemmas(self, claim: Claim, learned: Learned) -> Claimed:
         words = Words(self._machine)
@@ -221,8 +267,9 @@ class _Prover:
             for each in learned.lemmas_of(claim.name)
         )
         helped = tuple(c.name for c in self._claims if c.name in rests and c is not claim)
-        count = "1 lemma" if len(lemmas) == 1 else f"{len(lemmas)} lemmas"
-        how = f"inductive at k = 1, with {count}"
+        atoms = sum(each.atoms for each in lemmas)
+        many = f", more than {MOST_ATOMS}" if atoms > MOST_ATOMS else ""
+        how = f"inductive at k = 1, with {_count(len(lemmas), 'lemma')} of {_count(atoms, 'atom')}{many}"
         verdict = PropertyVerdict(claim.name, claim.kind, Outcome.HOLDS, how)
         return Claimed(verdict, Method.LEMMAS, 1, lemmas, helped)
 
@@ -242,6 +289,21 @@ class _Prover:
         if self._open:
             self._search(length)
 
+    def _with_premises(self, claimed: Claimed) -> Claimed:
+        """What is proved but says nothing is VACUOUS; where a premise was only not seen, that is said."""
+        verdict = claimed.verdict
+        if verdict.outcome is not Outcome.HOLDS or self._looked is None:
+            return claimed
+        for event in self._premises:
+            if event.name == verdict.name:
+                premise = next(p for p in self._machine.properties if p.name == event.name).premises[event.premise]
+                if event in self._never_true:
+                    how = f"premise never true: {premise!r}; {verdict.how}"
+                    return replace(claimed, verdict=replace(verdict, outcome=Outcome.VACUOUS, how=how))
+                how = f"{verdict.how}; premise not seen to be true in {self._looked}: {premise!r}"
+                return replace(claimed, verdict=replace(verdict, how=how))
+        return claimed
+
     def _named(self, step: BlockedStep) -> Blocked:
         return Blocked(step.k, step.state, self._semantics.call(self._semantics.instances[step.instance]))
 
@@ -259,6 +321,10 @@ class _Prover:
             how += f"; not inductive at k = {blocked.k}"
         verdict = PropertyVerdict(claim.name, claim.kind, Outcome.UNKNOWN, how)
         return Claimed(verdict, blocked=blocked, seconds=self._deadline.spent)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" + "s" * (number != 1)
 
 
 __all__ = ["LENGTH", "MOST_K", "SAMPLES", "prove"]

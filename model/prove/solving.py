@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import z3
@@ -11,6 +11,7 @@ import z3
 from model.prove.arithmetic import Formula
 
 _LEAST_MILLISECONDS = 1
+INTERRUPTED: Final = "interrupted"
 
 
 class OutOfTime(Exception):
@@ -18,11 +19,12 @@ class OutOfTime(Exception):
 
 
 class Deadline:
-    """Seconds that all questions together may take; None for no limit."""
+    """Seconds that all questions together may take; None for no limit. ``stop``: whether to stop at once."""
 
-    def __init__(self, seconds: float | None) -> None:
+    def __init__(self, seconds: float | None, stop: Callable[[], bool] | None = None) -> None:
         self.started: Final = time.perf_counter()
         self.seconds: Final = seconds
+        self.stop: Final = stop or (lambda: False)
 
     @property
     def spent(self) -> float:
@@ -35,13 +37,15 @@ class Deadline:
         return None if self.seconds is None else max(0.0, self.seconds - self.spent)
 
     def check(self) -> None:
-        """OutOfTime if nothing is left."""
+        """OutOfTime if nothing is left, or it is to stop."""
+        if self.stop():
+            raise OutOfTime(INTERRUPTED)
         if self.left == 0:
             raise OutOfTime(f"time limit of {self.seconds:g} s ran out")
 
     def within(self, seconds: float) -> Deadline:
         """One that ends after ``seconds``, or with this one."""
-        return Deadline(seconds if self.left is None else min(seconds, self.left))
+        return Deadline(seconds if self.left is None else min(seconds, self.left), self.stop)
 
 
 def ask(solver: z3.Solver, deadline: Deadline, assumptions: Sequence[Formula] = ()) -> z3.ModelRef | None:
@@ -53,8 +57,11 @@ def ask(solver: z3.Solver, deadline: Deadline, assumptions: Sequence[Formula] = 
     answer = solver.check(*assumptions)
     if answer == z3.unknown:
         deadline.check()
+        # Ctrl-C during a question z3 takes for itself, and only says so.
+        if "interrupted" in solver.reason_unknown():
+            raise OutOfTime(INTERRUPTED)
         raise OutOfTime(f"z3 gave up after {deadline.spent:.1f} s: {solver.reason_unknown()}")
     return solver.model() if answer == z3.sat else None
 
 
-__all__ = ["Deadline", "OutOfTime", "ask"]
+__all__ = ["INTERRUPTED", "Deadline", "OutOfTime", "ask"]

@@ -3,14 +3,40 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from model.export.peers import Found
 from model.language import Machine, PropertyKind
+from model.lowering.lower import lower
+from model.prove.bounded import bounded
+from model.prove.claims import claims
+from model.prove.encoding import Encoding
+from model.prove.solving import Deadline
 from model.semantics import Fault, Semantics, State
 from model.verdict import Outcome, Verdict
+from specs.registry import SHIPPED, mutants
 
 _SAFETY = ("always", "step", "deadlock", "range", "write")
+# Every shipped spec, at a size of at most some thousand states.
+SIZES = (
+    "gang",
+    "yunikorn edition=seed",
+    "yunikorn edition=current",
+    "autoscaled_gang",
+    "kubernetes groups=1 nodes=2",
+    "composite",
+    "coscheduling",
+    "kueue",
+    "volcano",
+    "volcano_reclaim",
+    "predicate_cache",
+    "ray instances=1 max_workers=1 jobs=1",
+)
+MUTANTS = {f"{spec}-{m.name}": m for spec in SHIPPED for m in mutants(spec)}
+
+
+BOUNDED_SECONDS = 240
 
 
 @dataclass
@@ -79,6 +105,19 @@ def expected_of(verdict: Verdict) -> Expected:
     }
     kinds = {p.name: PropertyKind(p.kind) for p in verdict.properties if p.kind in ("always", "step")}
     return Expected(verdict.coverage.distinct_states, violated, kinds)
+
+
+def disagreement_of_bounded(machine: Machine, names: Collection[str], wanted: Expected, most: int) -> str | None:
+    """What bounded model checking says otherwise of the claims in ``names`` and runs of up to ``most`` steps; None if
+    it agrees. OutOfTime is no agreement either: what was not looked at is told."""
+    program = lower(machine)
+    asked = [c for c in claims(program) if c.name in names]
+    found = bounded(Encoding(program), asked, most, Deadline(BOUNDED_SECONDS))
+    if found.why is not None:
+        return f"after {found.length} steps: {found.why}"
+    lengths = {name: len(trace) for name, trace in found.traces.items()}
+    expected_ = {name: steps for name, steps in wanted.violated.items() if name in names and steps <= most}
+    return None if lengths == expected_ else f"bounded search found {lengths}; violated are {expected_}"
 
 
 def disagreement_of_tlc(found: Found, wanted: Expected) -> str | None:

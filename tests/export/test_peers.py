@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.strategies import SearchStrategy
-from peers_agreement import Expected, disagreement_of_spin, disagreement_of_tlc, expected, expected_of
+from peers_agreement import MUTANTS, SIZES, Expected, disagreement_of_spin, disagreement_of_tlc, expected, expected_of
 from test_tla import machine_of_all
 
 from model import semantics
@@ -32,21 +32,6 @@ from specs.registry import SHIPPED, mutants
 
 pytestmark = [pytest.mark.peers, pytest.mark.no_cover]
 
-# Every shipped spec, at a size of at most some thousand states.
-SIZES = (
-    "gang",
-    "yunikorn edition=seed",
-    "yunikorn edition=current",
-    "autoscaled_gang",
-    "kubernetes groups=1 nodes=2",
-    "composite",
-    "coscheduling",
-    "kueue",
-    "volcano",
-    "volcano_reclaim",
-    "predicate_cache",
-    "ray instances=1 max_workers=1 jobs=1",
-)
 CHANNELS = str(Path(__file__).resolve().parents[2] / "examples" / "async-interface" / "interface.py")
 FAST = ("gang-runs_one_early",)
 MOST_STATES = 4_000
@@ -123,9 +108,6 @@ def test_names_that_mean_something_to_the_verifier(tmp_path: Path) -> None:
 
 
 # ---- faults
-
-
-MUTANTS = {f"{spec}-{m.name}": m for spec in SHIPPED for m in mutants(spec)}
 
 
 def told(mutant: Mutant) -> tuple[Machine, Expected]:

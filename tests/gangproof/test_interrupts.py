@@ -22,7 +22,9 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 SPEC = """
 import os
 import signal
+import threading
 from specs.gang import gang
+from specs.yunikorn import yunikorn
 from model.language import Machine, require
 
 builds = []
@@ -35,6 +37,10 @@ def interrupted():
     if len(builds) == 2:
         os.kill(os.getpid(), signal.SIGTERM)
     return gang()
+
+def soon_interrupted():
+    threading.Timer(3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    return yunikorn()
 
 def far():
     m = Machine("far")
@@ -55,14 +61,14 @@ def far():
 
     return m
 """
-COMMAND = [sys.executable, "-m", "gangproof.cli", "check"]
+COMMAND = [sys.executable, "-m", "gangproof.cli"]
 LARGE = ["gang", "apps=5", "size=2", "nodes=3", "capacity=4", "quota=8"]
 MEDIUM = ["gang", "apps=5", "size=3", "nodes=2", "capacity=4", "quota=8"]
 
 
-def start(directory: Path, *arguments: str) -> subprocess.Popen[str]:
+def start(directory: Path, *arguments: str, command: str = "check") -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [*COMMAND, *arguments],
+        [*COMMAND, command, *arguments],
         cwd=directory,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
@@ -71,8 +77,8 @@ def start(directory: Path, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
-def run(directory: Path, *arguments: str) -> tuple[int, str, str]:
-    process = start(directory, *arguments)
+def run(directory: Path, *arguments: str, command: str = "check") -> tuple[int, str, str]:
+    process = start(directory, *arguments, command=command)
     out, err = process.communicate(timeout=120)
     return process.returncode, out, err
 
@@ -269,3 +275,14 @@ def test_no_checkpoint_is_not_passed_over(tmp_path: Path) -> None:
     status, _, err = run(tmp_path, "ini.py:ini", "--max-states", "5", "--checkpoint", "ini.ck")
     assert (status, err) == (3, "there is no checkpoint of this run\n")
     assert not (tmp_path / "ini.ck").exists()
+
+
+def test_a_proof_tells_what_is_known_by_then(tmp_path: Path) -> None:
+    """The signal comes while the solver is at work, which takes Ctrl-C for itself."""
+    (tmp_path / "spec.py").write_text(SPEC)
+    status, out, err = run(tmp_path, "spec.py:soon_interrupted", "--json", command="prove")
+    found = json.loads(out)
+    assert (status, err, found["verdict"]) == (3, "", "unknown")
+    unknown = [p for p in found["properties"] if p["verdict"] == "unknown"]
+    assert unknown
+    assert all(p["how"].endswith("; interrupted") for p in unknown)

@@ -34,6 +34,11 @@ class Literal:
     positive: bool
 
 
+def _literal(number: int) -> Literal:
+    """Literal 2i is atom i, 2i + 1 what it is not."""
+    return Literal(int(number) // 2, not number % 2)
+
+
 class Samples:
     """The atoms of ``vocabulary`` in ``states``, to which runs come. ``sizes``: of each cell the least value and how
     many it has."""
@@ -50,7 +55,15 @@ class Samples:
         strangers = _strangers(states, sizes, chance)
         self._stranger_count: Final = len(strangers)
         self._strangers: Final = truth(self.atoms, strangers)
+        self._facts: Final = self._single()
         self._plain: Final = self._plain_clauses(vocabulary.plain)
+
+    def _single(self) -> NDArray[np.int64]:
+        """Literals that are true in all samples, those that exclude most strangers first."""
+        whole = np.flatnonzero((_both_signs(self._all, len(self._states)) == 0xFF).all(axis=1))
+        strangers = _both_signs(self._strangers, self._stranger_count)[whole]
+        excluded = np.bitwise_count(~strangers).sum(axis=1).astype(np.int64)
+        return np.asarray(whole[np.argsort(-excluded, kind="stable")])
 
     def _plain_clauses(self, plain: int) -> NDArray[np.int64]:
         """Clauses of at most two plain literals that are true in all samples, those that exclude most strangers first:
@@ -74,17 +87,20 @@ class Samples:
         """A clause that excludes ``state``. None if none of at most `MOST_LITERALS` literals is true in all samples."""
         there = self._values.truth(state)
         literals = np.stack([there, ~there], axis=1).reshape(-1)
+        single = np.flatnonzero(~literals[self._facts])
+        if len(single):
+            return (_literal(self._facts[single[0]]),)
         plain = np.flatnonzero(~literals[self._plain].any(axis=1))
         if len(plain):
             first, second = self._plain[plain[0]]
-            return tuple(Literal(int(each) // 2, not each % 2) for each in dict.fromkeys((first, second)))
+            return tuple(map(_literal, dict.fromkeys((first, second))))
         return self._cover(there)
 
     def _cover(self, there: NDArray[np.bool_]) -> tuple[Literal, ...] | None:
         strangers = _literals(self._strangers, there, self._stranger_count)
         while True:
             rows = _literals(self._core, there, self._core_count)
-            found = _one(rows, strangers) or _two(rows, strangers) or _greedy(rows)
+            found = _two(rows, strangers) or _greedy(rows)
             if found is None:
                 return None
             wrong = self._wrong(found, there)
@@ -130,14 +146,6 @@ def _both_signs(true: Bits, count: int) -> Bits:
     """Each atom, and what it is not, in turn."""
     both = np.stack([true, ~true], axis=1).reshape(2 * len(true), true.shape[1])
     return np.asarray(both | _after(true, count))
-
-
-def _one(rows: Bits, strangers: Bits) -> list[int] | None:
-    whole = np.flatnonzero((rows == 0xFF).all(axis=1))
-    if not len(whole):
-        return None
-    excluded = np.bitwise_count(~strangers[whole]).sum(axis=1)
-    return [int(whole[np.argmax(excluded)])]
 
 
 def _two(rows: Bits, strangers: Bits) -> list[int] | None:

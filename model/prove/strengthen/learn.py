@@ -8,7 +8,7 @@ each is shown, like a claim, to hold at the start and after every step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -16,10 +16,17 @@ import z3
 
 from model.lowering.ground import Node
 from model.prove.arithmetic import LOGIC, Formula, some
-from model.prove.claims import Claim, violated_by, violated_in
+from model.prove.claims import Claim, violated_in
 from model.prove.encoding import Encoding, View
 from model.prove.solving import Deadline, OutOfTime, ask
 from model.prove.strengthen.cover import Literal, Samples
+from model.prove.strengthen.steps import Steps
+
+Name: TypeAlias = str | int
+Needs: TypeAlias = Mapping[str | int, tuple[str | int, ...]]
+
+_FIRST_SHARE: Final = 24
+"""New lemmas."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +39,13 @@ class Lemma:
 @dataclass(frozen=True, slots=True)
 class Learned:
     """What is inductive together, at k = 1: ``needs`` has, for each claim by name and each lemma by number, which
-    others its step rests on. ``blocked``: claims for which no lemma was found, each with a state that blocks it."""
+    others its step rests on. ``blocked``: claims for which no lemma was found, each with a state that blocks it.
+    ``why``: what ended it early."""
 
     lemmas: Mapping[int, Lemma]
     needs: Mapping[Name, tuple[Name, ...]]
     blocked: Mapping[str, tuple[int, ...]]
+    why: str | None = None
 
     def __post_init__(self) -> None:
         unproved = {each for on in self.needs.values() for each in on} - self.needs.keys()
@@ -48,17 +57,19 @@ class Learned:
 
     def rests_on(self, claim: str) -> set[Name]:
         """The claim itself, and all claims and lemmas that its proof rests on."""
-        found: set[Name] = set()
-        open_: list[Name] = [claim]
-        while open_:
-            name = open_.pop()
-            if name not in found:
-                found.add(name)
-                open_ += self.needs[name]
-        return found
+        return _reached([claim], self.needs)
 
 
-Name: TypeAlias = str | int
+def _reached(names: Iterable[Name], needs: Needs) -> set[Name]:
+    """``names``, and all that they rest on."""
+    found: set[Name] = set()
+    open_ = list(names)
+    while open_:
+        name = open_.pop()
+        if name not in found:
+            found.add(name)
+            open_ += needs[name]
+    return found
 
 
 class Learner:
@@ -71,17 +82,15 @@ class Learner:
         self._deadline = deadline
         self._claims: Final = {c.name: c for c in claims}
         self._lemmas: Final[dict[int, Lemma]] = {}
-        before, after = encoding.state("0"), encoding.state("1")
-        self._view: Final = View(before, after)
-        self._next: Final = View(after)
-        self._chosen: Final = encoding.chosen("0")
+        self._steps: Final = Steps(encoding.program)
+        self._view: Final = View(encoding.state("0"))
         self._step: Final = self._solver()
-        self._step.add(encoding.in_domains(after), encoding.is_step(self._view, self._chosen))
-        # Faults are steps that lead nowhere: nothing is said of the state after.
-        self._fault: Final = self._solver()
         self._begin: Final = self._solver()
-        self._begin.add(encoding.initial(before))
+        self._begin.add(encoding.initial(self._view.before))
         self._literals: Final[dict[Name, Formula]] = {}
+        self._asked: Final[dict[Name, Formula]] = {}
+        self._needs: Final[dict[Name, tuple[Name, ...]]] = {}
+        self._blocked: Final[dict[str, tuple[int, ...]]] = {}
         self._known: Final[set[tuple[Literal, ...]]] = set()
         for claim in claims:
             if not claim.of_steps:
@@ -94,45 +103,67 @@ class Learner:
 
     def _assume(self, name: Name, holds: Formula) -> None:
         literal = self._literals[name] = z3.Bool(f"{name} is assumed")
-        for solver in (self._step, self._fault):
-            solver.add(z3.Implies(literal, holds))
+        self._step.add(z3.Implies(literal, holds))
 
     def learn(self, progress: Callable[[int, int], None] | None = None) -> Learned:
-        """OutOfTime if the budget runs out. ``progress``: lemmas, and claims and lemmas not inductive yet."""
-        open_: list[Name] = list(self._claims)
-        needs: dict[Name, tuple[Name, ...]] = {}
-        blocked: dict[str, tuple[int, ...]] = {}
-        while open_:
-            if progress is not None:
-                progress(len(self._lemmas), len(open_))
-            name = open_[-1]
-            state, core = self._blocking(name)
-            if state is None:
-                needs[name] = core
-                open_.pop()
-                continue
-            lemma = self._lemma(state)
-            if lemma is not None:
-                open_.append(lemma)
-                continue
-            # Nothing that is true in all samples excludes the state: what it blocks cannot be used either.
-            if isinstance(name, str):
-                blocked[name] = state
-            else:
-                self._lemmas.pop(name)
-            self._literals.pop(name, None)
-            open_ = [n for n in open_ if n != name]
-            again = [n for n, on in needs.items() if name in on]
-            open_ += again
-            for each in again:
-                needs.pop(each)
-        return Learned(self._lemmas, needs, blocked)
+        """``progress``: lemmas, and claims and lemmas not inductive yet.
+
+        Claims take turns, so that one that needs much does not eat the time of the others: who has had its share of new
+        lemmas waits for the next round, which gives twice as many. When the budget runs out, what is proved by then and
+        rests on nothing else is told.
+        """
+        waiting: list[list[Name]] = [[name] for name in self._claims]
+        share = _FIRST_SHARE
+        try:
+            while waiting:
+                for stack in waiting:
+                    most = len(self._known) + share
+                    while stack and len(self._known) < most:
+                        if progress is not None:
+                            progress(len(self._lemmas), sum(map(len, waiting)))
+                        self._advance(stack)
+                waiting = [stack for stack in waiting if stack]
+                share *= 2
+        except OutOfTime as out:
+            return Learned(self._lemmas, self._closed(), self._blocked, str(out))
+        return Learned(self._lemmas, self._needs, self._blocked)
+
+    def _advance(self, stack: list[Name]) -> None:
+        """Prove what is last in ``stack``, or add the lemma that it needs, or give it up."""
+        name = stack[-1]
+        state, core = self._blocking(name)
+        if state is None:
+            self._needs[name] = core
+            stack.pop()
+            return
+        lemma = self._lemma(state)
+        if lemma is not None:
+            stack.append(lemma)
+            return
+        # Nothing that is true in all samples excludes the state: what it blocks cannot be used either.
+        if isinstance(name, str):
+            self._blocked[name] = state
+        else:
+            self._lemmas.pop(name)
+        self._literals.pop(name, None)
+        stack.pop()
+        again = [n for n, on in self._needs.items() if name in on]
+        stack += again
+        for each in again:
+            self._needs.pop(each)
+
+    def _closed(self) -> dict[Name, tuple[Name, ...]]:
+        """What is proved and rests on nothing that is not."""
+        left = dict(self._needs)
+        while open_ := [name for name, on in left.items() if not left.keys() >= set(on)]:
+            for name in open_:
+                left.pop(name)
+        return left
 
     def shrink(self, learned: Learned, deadline: Deadline) -> Learned:
         """The same with fewer lemmas: of what a step could rest on, what the proof has already is tried first, then a
         part that cannot be made smaller by leaving one out. When the budget runs out, the rest stays as it is."""
-        for solver in (self._step, self._fault):
-            solver.set("core.minimize", True)
+        self._step.set("core.minimize", True)
         self._deadline = deadline
         needs: dict[Name, tuple[Name, ...]] = {}
         chosen: set[Name] = set()
@@ -144,7 +175,7 @@ class Learner:
             needs[name] = core = self._small_core(name, chosen, learned.needs[name])
             chosen.update(core)
             open_ += core
-        return Learned({n: self._lemmas[n] for n in needs if isinstance(n, int)}, needs, learned.blocked)
+        return Learned({n: self._lemmas[n] for n in needs if isinstance(n, int)}, needs, learned.blocked, learned.why)
 
     def _small_core(self, name: Name, chosen: Set[Name], known: tuple[Name, ...]) -> tuple[Name, ...]:
         """What the step of ``name`` can rest on, of ``chosen`` or of all; what is ``known`` when time is out."""
@@ -175,19 +206,22 @@ class Learner:
 
     def _holds_at_start(self, lemma: Lemma) -> bool:
         self._begin.push()
-        self._begin.add(z3.Not(self._holds(lemma, self._view)))
-        wrong = ask(self._begin, self._deadline)
-        self._begin.pop()
-        return wrong is None
+        try:
+            self._begin.add(z3.Not(self._holds(lemma, self._view)))
+            return ask(self._begin, self._deadline) is None
+        finally:
+            self._begin.pop()
 
     def _blocking(self, name: Name, among: Set[Name] | None = None) -> tuple[tuple[int, ...] | None, tuple[Name, ...]]:
         """A state whose step leads to a violation of ``name``, or what it needs where there is none: ``among`` these,
         or all."""
-        solver, violated = self._question(name)
         names = {literal: each for each, literal in self._literals.items() if among is None or each in among}
+        solver = self._step
+        if name not in self._asked:
+            self._asked[name] = self._violated(name)
         solver.push()
         try:
-            solver.add(violated)
+            solver.add(self._asked[name])
             model = ask(solver, self._deadline, tuple(names))
             state = None if model is None else self._encoding.value(model, self._view.before)
             core = tuple(names[each] for each in solver.unsat_core()) if model is None else ()
@@ -195,14 +229,15 @@ class Learner:
             solver.pop()
         return state, core
 
-    def _question(self, name: Name) -> tuple[z3.Solver, Formula]:
+    def _violated(self, name: Name) -> Formula:
+        """There is a step that violates ``name``, or that leads into a state that does."""
+        return self._encoding.holds(self._graph.either(self._violations(name)), self._view)
+
+    def _violations(self, name: Name) -> list[Node]:
         if isinstance(name, int):
-            return self._step, z3.Not(self._holds(self._lemmas[name], self._next))
+            return self._steps.into(self._graph.no(self._graph.either(self._lemmas[name].literals)))
         claim = self._claims[name]
-        if claim.of_steps:
-            solver = self._fault if claim.leads_nowhere else self._step
-            return solver, violated_by(self._encoding, claim, self._view, self._chosen)
-        return self._step, violated_in(self._encoding, claim, self._next)
+        return self._steps.violating(claim) if claim.state is None else self._steps.into(claim.state)
 
 
 __all__ = ["Learned", "Learner", "Lemma", "Name"]

@@ -16,13 +16,23 @@ _PART = 4096
 
 def truth(nodes: Sequence[Node], states: States) -> Bits:
     """Of boolean ``nodes`` in ``states`` (raw values, shape (states, cells)): shape (nodes, bytes), a bit a state."""
-    parts = [_part(nodes, states[first : first + _PART]) for first in range(0, len(states), _PART)]
+    # Of no states at all there is one part, an empty one.
+    parts = [_part(nodes, states[first : first + _PART]) for first in range(0, max(len(states), 1), _PART)]
     return np.packbits(np.concatenate(parts, axis=1), axis=1)
 
 
+def numbers(nodes: Sequence[Node], states: States) -> NDArray[np.int64]:
+    """Of ``nodes`` in ``states``, a boolean being 0 or 1: shape (states, nodes)."""
+    return _values(nodes, states).T
+
+
 def _part(nodes: Sequence[Node], states: States) -> NDArray[np.bool_]:
+    return np.asarray(_values(nodes, states) != 0)
+
+
+def _values(nodes: Sequence[Node], states: States) -> NDArray[np.int64]:
     known: dict[int, NDArray[np.int64]] = {}
-    out = np.empty((len(nodes), len(states)), np.bool_)
+    out = np.empty((len(nodes), len(states)), np.int64)
     for row, node in enumerate(nodes):
         stack = [node]
         while stack:
@@ -34,7 +44,7 @@ def _part(nodes: Sequence[Node], states: States) -> NDArray[np.bool_]:
             if top.number not in known:
                 known[top.number] = _of(top, [known[a.number] for a in top.args], states)
             stack.pop()
-        out[row] = known[node.number] != 0
+        out[row] = known[node.number]
     return out
 
 
@@ -117,4 +127,4 @@ _OF_ONE: dict[str, Callable[..., int]] = {
 }
 
 
-__all__ = ["Bits", "States", "Values", "truth"]
+__all__ = ["Bits", "States", "Values", "numbers", "truth"]

@@ -20,14 +20,15 @@ _MOST_LEAVES = 12
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
     """Boolean expressions over one state, each but once and never beside its negation; the first ``plain`` speak of
-    one cell each."""
+    one cell each, or are sums that are equal."""
 
     atoms: list[Node]
     plain: int
 
 
-def vocabulary(program: Program, claims: Iterable[Claim]) -> Vocabulary:
-    """Cells and their values; conditions in guards, updates and claims; comparisons of numbers that are compared."""
+def vocabulary(program: Program, claims: Iterable[Claim], sums: Iterable[Node] = ()) -> Vocabulary:
+    """Cells and their values; ``sums``, of any size; conditions in guards, updates and claims; comparisons of numbers
+    that are compared."""
     graph = program.graph
     found: dict[int, Node] = {}
 
@@ -37,7 +38,7 @@ def vocabulary(program: Program, claims: Iterable[Claim]) -> Vocabulary:
         if node.op != "const":
             found.setdefault(node.number, node)
 
-    for node in _cells(program):
+    for node in [*_cells(program), *sums]:
         add(node)
     plain = len(found)
     parts = [n for n in _parts(program, claims) if _leaves(n) <= _MOST_LEAVES]

@@ -1,0 +1,84 @@
+"""The prover: proofs for every depth, and the traces of mutants by bounded search: ``make bench-prove``.
+
+    python bench/prove.py [--time-limit SECONDS] [SPEC-MUTANT...]
+
+CPU seconds, as the solver works on one core; of each proof the largest k and the most atoms that a claim needs. The
+explorer finds the same traces in the same run, and the ratio to it is told.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from model.explore import explore
+from model.lowering.lower import lower
+from model.prove import prove
+from model.prove.bounded import bounded
+from model.prove.claims import claims
+from model.prove.encoding import Encoding
+from model.prove.solving import Deadline
+from specs.loading import load_spec
+from specs.registry import mutants
+
+PROOFS = ("gang", "yunikorn")
+DEEP = (
+    "gang-no_quota",
+    "yunikorn-no_quota",
+    "yunikorn-head_room_used_twice",
+    "yunikorn-runs_over_the_limit",
+    "yunikorn-reserves_when_time_is_up",
+    "kubernetes-scheduled_pods_are_not_counted",
+)
+"""Mutants whose traces of up to 12 steps take the bounded search longest."""
+
+
+def proof(spec: str, limit: float) -> str:
+    """One line about the proof of ``spec``."""
+    before = time.process_time()
+    found = prove(load_spec(spec, []), time_limit=limit)
+    seconds = time.process_time() - before
+    proved = [c for c in found.claimed if c.k is not None]
+    k, atoms = max((c.k or 0 for c in proved), default=0), max((c.atoms for c in proved), default=0)
+    return f"  {spec:<42}{seconds:8.1f}   {len(proved)} of {len(found.claimed)} proved, k <= {k}, {atoms} atoms at most"
+
+
+def trace(name: str, limit: float) -> str:
+    """One line about the shortest trace of a mutant."""
+    spec, _, of = name.partition("-")
+    mutant = next(m for m in mutants(spec) if m.name == of)
+    machine = mutant.make()
+    before = time.process_time()
+    known = explore(machine, threads=1)[mutant.violated].trace
+    explorer = time.process_time() - before
+    before = time.process_time()
+    program = lower(machine)
+    asked = [c for c in claims(program) if c.name == mutant.violated]
+    found = bounded(Encoding(program), asked, len(known or ()), Deadline(limit))
+    seconds = time.process_time() - before
+    result = found.traces.get(mutant.violated)
+    told = f"{len(result)} steps" if result is not None else f"not found: {found.length} steps looked at"
+    return f"  {name:<42}{seconds:8.1f}   {told}; {seconds / explorer:.1f} times the explorer's {explorer:.2f}"
+
+
+def main() -> None:
+    """Print line by line, as the answers come."""
+    parser = argparse.ArgumentParser(description="The prover: proofs for every depth, and traces by bounded search.")
+    parser.add_argument("mutant", nargs="*", help="only the traces of these")
+    parser.add_argument("--time-limit", type=float, default=120.0, help="wall seconds for each line")
+    options = parser.parse_args()
+    if not options.mutant:
+        print("proofs for every depth, CPU seconds")
+        for spec in PROOFS:
+            print(proof(spec, options.time_limit), flush=True)
+    print("traces of mutants by bounded search, CPU seconds")
+    for name in options.mutant or DEEP:
+        print(trace(name, options.time_limit), flush=True)
+
+
+if __name__ == "__main__":
+    main()
