@@ -21,6 +21,7 @@ from model.prove.encoding import Encoding, View
 from model.prove.solving import Deadline, OutOfTime, ask
 from model.prove.strengthen.cover import Literal, Samples
 from model.prove.strengthen.steps import Steps
+from model.prove.words import atoms_of
 
 Name: TypeAlias = str | int
 Needs: TypeAlias = Mapping[str | int, tuple[str | int, ...]]
@@ -162,8 +163,10 @@ class Learner:
 
     def shrink(self, learned: Learned, deadline: Deadline) -> Learned:
         """The same with fewer lemmas: of what a step could rest on, what the proof has already is tried first, then a
-        part that cannot be made smaller by leaving one out. When the budget runs out, the rest stays as it is."""
-        self._step.set("core.minimize", True)
+        part from which no lemma that would be new can be left out. When the budget runs out, the rest stays as it is.
+
+        z3 could make cores small itself, but recurs without end on some (5.4.1), and takes the process with it.
+        """
         self._deadline = deadline
         needs: dict[Name, tuple[Name, ...]] = {}
         chosen: set[Name] = set()
@@ -181,9 +184,25 @@ class Learner:
         """What the step of ``name`` can rest on, of ``chosen`` or of all; what is ``known`` when time is out."""
         try:
             state, core = self._blocking(name, chosen | {name})
-            return core if state is None else self._blocking(name)[1]
+            return core if state is None else self._small(name, self._blocking(name)[1], chosen)
         except OutOfTime:
             return known
+
+    def _small(self, name: Name, core: tuple[Name, ...], chosen: Set[Name]) -> tuple[Name, ...]:
+        """``core`` without what is not needed of it, the longest lemmas first; what is ``chosen`` may stay."""
+        kept = set(core)
+        for each in sorted(kept - chosen - {name}, key=self._atoms, reverse=True):
+            if each in kept:
+                try:
+                    state, smaller = self._blocking(name, kept - {each})
+                except OutOfTime:
+                    break
+                if state is None:
+                    kept = set(smaller)
+        return tuple(kept)
+
+    def _atoms(self, name: Name) -> tuple[int, str]:
+        return (atoms_of(self._lemmas[name].literals) if isinstance(name, int) else 0), str(name)
 
     def _lemma(self, state: tuple[int, ...]) -> int | None:
         """The number of a new lemma that excludes ``state``, None if there is none that was not refuted before."""
