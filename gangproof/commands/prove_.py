@@ -101,6 +101,10 @@ def command(
     machine = load_spec(spec, parameters)
     for name in only:
         known_property(machine, name)
+    if certificate is not None:
+        from model.prove.certificate.making import may_be_written, write_certificate
+
+        may_be_written(certificate)
     # SIGTERM ends it as usual: the solver hears of Ctrl-C only.
     with Bar() as bar, Interrupts(signal.SIGINT) as interrupts:
         proof = prove(
@@ -120,8 +124,6 @@ def command(
     else:
         click.echo(proof_text(machine, proof))
     if certificate is not None:
-        from model.prove.certificate.making import write_certificate
-
         written = write_certificate(machine, proof, certificate)
         if written is None:
             warn([f"nothing is proved by induction, so {certificate} is not written"])

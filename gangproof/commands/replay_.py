@@ -36,6 +36,7 @@ def command(spec: str, parameters: tuple[str, ...], file: Path, as_json: bool) -
 
     Exit status: 0 it is a run, 1 it is none, and the first step that is no step of SPEC is told, 2 bad input.
     """
+    from model.errors import FileError
     from model.replay import replay_itf
     from model.trace import in_steps
     from specs.loading import load_spec
@@ -43,8 +44,12 @@ def command(spec: str, parameters: tuple[str, ...], file: Path, as_json: bool) -
     machine = load_spec(spec, parameters)
     try:
         whole = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise click.FileError(str(file), f"not a file of JSON: {error}") from None
+    except OSError as error:
+        raise FileError(f"{file}: {error.strerror}") from None
+    except RecursionError:
+        raise FileError(f"{file}: not a trace: its JSON is nested too deeply") from None
+    except ValueError as error:
+        raise FileError(f"{file}: not a file of JSON: {error}") from None
     found = replay_itf(machine, whole)
     if as_json:
         print_json(

@@ -168,7 +168,10 @@ def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
     assert "no trace of coscheduling" in capsys.readouterr().err
     file.write_text("{")
     assert run(["replay", "gang", "--trace", str(file)]) == 2
-    assert "not a file of JSON" in capsys.readouterr().err
+    assert f"error: {file}: not a file of JSON" in capsys.readouterr().err
+    file.write_text("[" * 100_000)
+    assert run(["replay", "gang", "--trace", str(file)]) == 2
+    assert "its JSON is nested too deeply" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("spec", "given"), MACHINES)

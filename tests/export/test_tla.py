@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 from pathlib import Path
 
 import pytest
@@ -319,3 +320,26 @@ def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
     )
     assert run(["export", str(spec), "--to", "tla"]) == 2
     assert "large.py:5: x: TLC has integers of 32 bits, the range leaves them" in capsys.readouterr().err
+
+
+def test_names_that_are_not_ascii() -> None:
+    class Rack(Sort):
+        """A rack."""
+
+    m = Machine("racks")
+    m.sort(Rack, names=["nord", "s\u00fcd"])
+    full = m.variable("full", Rack, bool, init=False)
+
+    @m.action
+    def fill(r: Rack) -> None:
+        full[r] = True
+
+    with pytest.raises(SpecError, match="TLA\\+ is written in ASCII: the name 's\u00fcd' cannot stand in it"):
+        tla(m)
+
+
+def test_names_of_tlcs_own_modules() -> None:
+    m = Machine("names")
+    for name in ("Seq", "Len", "ToString"):
+        m.scalar(name, bool, init=False)
+    assert not re.search(r"^VARIABLES? .*\b(Seq|Len|ToString)\b", tla(m).text, re.MULTILINE)

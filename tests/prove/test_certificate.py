@@ -12,12 +12,14 @@ import z3
 from certificates import checked, lights, with_lemmas, written
 from hypothesis import HealthCheck, Phase, given, settings
 
+from model.errors import FileError
 from model.language import Expr, Machine, require
 from model.lowering.lower import lower
 from model.prove import prove
 from model.prove.arithmetic import Formula
 from model.prove.certificate.check import Answer
-from model.prove.certificate.making import certificate_of
+from model.prove.certificate.making import certificate_of, may_be_written, write_certificate
+from model.prove.certificate.read import read_certificate
 from model.prove.certificate.syntax import symbol
 from model.prove.claims import claims
 from model.prove.solving import Deadline, OutOfTime, ask
@@ -181,3 +183,28 @@ def test_a_shipped_spec_is_verified(spec: str, tmp_path: Path) -> None:
     machine = load_spec(spec, [])
     found = checked(written(machine), machine, tmp_path, 300)
     assert found.answer is Answer.VERIFIED
+
+
+def test_different_names_are_different_symbols() -> None:
+    names = ["a|b", "a_b", "a\\b", "a~b", "a~7cb", "a b", "a~5cb"]
+    assert len(set(map(symbol, names))) == len(names)
+
+
+def test_what_is_no_certificate_is_not_replaced(text: str, gang: Machine, tmp_path: Path) -> None:
+    spec, old = tmp_path / "victim.py", tmp_path / "old.smt2"
+    spec.write_text("a spec")
+    with pytest.raises(FileError, match=r"victim\.py: is there and is no certificate"):
+        may_be_written(spec)
+    old.write_text(text)
+    may_be_written(old)
+    may_be_written(tmp_path / "new.smt2")
+    for where in (Path("/dev/full"), tmp_path / "none" / "a", tmp_path):
+        with pytest.raises(FileError, match="cannot be written"):
+            may_be_written(where)
+    write_certificate(gang, prove(gang), old)
+    assert [each.name for each in sorted(tmp_path.iterdir())] == ["old.smt2", "victim.py"]
+
+
+def test_a_device_is_not_read() -> None:
+    with pytest.raises(FileError, match="/dev/zero: no regular file"):
+        read_certificate(Path("/dev/zero"))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from model.export.enums import enums_of
-from model.language import Machine, Sort, Symbol, Table, VariableBase
+from model.language import Machine, Sort, SpecError, Symbol, Table, VariableBase
 from model.language.types import SortType
 
 _WORDS = """
@@ -17,6 +17,8 @@ _WORDS = """
     PROPOSITION PROVE QED RECURSIVE SF_ STATE STRONG SUBSET SUFFICES TAKE TEMPORAL THEN THEOREM UNCHANGED UNION USE
     VARIABLE VARIABLES WEAK WF_ WITH WITNESS ACTION TRUE FALSE BOOLEAN STRING
     Int Nat Cardinality IsFiniteSet
+    Seq Len Append Head Tail SubSeq SelectSeq BoundedSeq SortSeq Permutations Print PrintT Assert JavaTime TLCGet TLCSet
+    ToString Any RandomElement
     SPECIFICATION INVARIANT INVARIANTS PROPERTY PROPERTIES CONSTRAINT CONSTRAINTS SYMMETRY VIEW INIT NEXT ALIAS
     CHECK_DEADLOCK POSTCONDITION ACTION_CONSTRAINT ACTION_CONSTRAINTS
 """
@@ -93,7 +95,9 @@ def is_module_name(name: str) -> bool:
 
 
 def quoted(text: str) -> str:
-    """``text`` as a string of TLA+."""
+    """``text`` as a string of TLA+. SpecError where it is not ASCII, which TLC does not read."""
+    if not text.isascii():
+        raise SpecError(f"TLA+ is written in ASCII: the name {text!r} cannot stand in it", None)
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 

@@ -319,6 +319,14 @@ class Ground:
         """Facts about counters of what is never negative: one is at least what any different elements have together,
         and at least what their own counters have together, if it sums over several sorts."""
         counted = self._counted_at
+        # What a summand says to exist is no summand itself, or there would be no end of them.
+        self._generation = MOST_GENERATIONS - 1
+        try:
+            return self._count(counted)
+        finally:
+            self._generation = 0
+
+    def _count(self, counted: dict[str, int]) -> bool:
         size = sum(map(len, self.elements.values()))
         fresh = [key for key in self.counters if counted.get(key) != size]
         for key in fresh:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,8 @@ from model.prove.solving import Deadline
 from model.verdict import Outcome
 
 _SHORTER_SECONDS = 20
+_HEAD = 65_536
+"""Bytes of a file in which a certificate has said that it is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +59,9 @@ def certificate_of(machine: Machine, proof: Proof) -> Written | None:
 
 
 def write_certificate(machine: Machine, proof: Proof, path: Path) -> Written | None:
-    """Write the certificate of ``proof`` into the file ``path``, if there is anything to certify. FileError if it
-    cannot be written."""
+    """Write the certificate of ``proof`` into the file ``path``, if there is anything to certify; what is there by then
+    is whole, the old one or the new one. FileError if it cannot be written."""
+    may_be_written(path)
     written = certificate_of(machine, proof)
     if written is None:
         return None
@@ -65,11 +69,38 @@ def write_certificate(machine: Machine, proof: Proof, path: Path) -> Written | N
         raise FileError(
             f"{path}: the certificate has more than {LARGEST // 2**20} MiB; prove less at once, by --property"
         )
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        path.write_bytes(data)
+        try:
+            part.write_bytes(data)
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
     except OSError as error:
         raise FileError(f"{path}: cannot be written: {error.strerror}") from None
     return written
+
+
+def may_be_written(path: Path) -> None:
+    """FileError if a certificate cannot be written into the file ``path``, or would replace what is none."""
+    try:
+        if path.exists():
+            if not path.is_file():
+                raise FileError(f"{path}: cannot be written: it is no regular file")
+            with path.open("rb") as there:
+                if there.read(_HEAD) and not _is_certificate(path):
+                    raise FileError(f"{path}: is there and is no certificate; it is not replaced")
+        elif not path.parent.is_dir():
+            raise FileError(f"{path}: cannot be written: there is no directory {path.parent}")
+        if not os.access(path.parent, os.W_OK):
+            raise FileError(f"{path}: cannot be written: nothing can be written into {path.parent}")
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def _is_certificate(path: Path) -> bool:
+    with path.open("rb") as there:
+        return b":gangproof-certificate" in there.read(_HEAD)
 
 
 def _formulas(machine: Machine, lemmas: Sequence[Lemma]) -> tuple[SExpr, ...]:

@@ -47,6 +47,9 @@ def read_certificate(path: Path) -> Certified:
     """The certificate in the file ``path``. FileError if there is none; where it ends, or what a command means, is not
     looked at yet."""
     try:
+        if not path.is_file():  # reading a pipe or a device may have no end
+            path.stat()
+            raise FileError(f"{path}: no regular file")
         if path.stat().st_size > LARGEST:
             raise FileError(f"{path}: larger than {LARGEST // 2**20} MiB, which no certificate is")
         read = tuple(commands(path.read_text(encoding="utf-8")))

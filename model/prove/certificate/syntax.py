@@ -26,8 +26,11 @@ class NotSMT(Exception):
 
 
 def symbol(name: str) -> str:
-    """``name`` as a symbol; what SMT-LIB has no place for in one becomes ``_``."""
-    return name if _SIMPLE.fullmatch(name) else "|" + re.sub(r"[|\\]", "_", name) + "|"
+    """``name`` as a symbol. SMT-LIB has no place for ``|`` and ``\\`` in one: they become ``~7c`` and ``~5c``, and so
+    that different names stay different ``~`` itself becomes ``~7e``."""
+    if re.search(r"[|\\~]", name):
+        name = re.sub(r"[|\\~]", lambda m: f"~{ord(m[0]):x}", name)
+    return name if _SIMPLE.fullmatch(name) else f"|{name}|"
 
 
 def number(value: int) -> SExpr:

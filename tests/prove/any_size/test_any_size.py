@@ -370,3 +370,24 @@ def test_what_is_proved_of_many_machines_is_true(machine: Machine) -> None:
     """Few samples: then the induction has to see what is violated."""
     holds_where_explored(machine, range(1, 5), 2)
     holds_where_explored(machine, range(1, 5), 500)
+
+
+def test_what_a_summand_says_to_exist_has_an_end() -> None:
+    def build(jobs: int) -> Machine:
+        m = Machine("beaten")
+        m.sort(Job, jobs)
+        x = m.variable("x", Job, range(2), init=0)
+
+        @m.action
+        def up(j: Job) -> None:
+            x[j] = 1
+
+        @m.always
+        def few_are_beaten() -> Expr:
+            return count_(any_((k != j) & (x[k] > x[j]) for k in Job) for j in Job) <= 4
+
+        return m
+
+    proof = prove_any_size(build, {"jobs": 2}, samples=100, time_limit=20)
+    assert proof["few_are_beaten"].verdict.outcome is Outcome.UNKNOWN
+    assert proof.seconds < 20
