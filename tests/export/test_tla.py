@@ -340,6 +340,11 @@ def test_names_that_are_not_ascii() -> None:
 
 def test_names_of_tlcs_own_modules() -> None:
     m = Machine("names")
-    for name in ("Seq", "Len", "ToString"):
-        m.scalar(name, bool, init=False)
+    scalars = [m.scalar(name, bool, init=False) for name in ("Seq", "Len", "ToString")]
+
+    @m.action
+    def go() -> None:
+        for each in scalars:
+            each.next = True
+
     assert not re.search(r"^VARIABLES? .*\b(Seq|Len|ToString)\b", tla(m).text, re.MULTILINE)
