@@ -13,20 +13,18 @@
      "recoverable_resource_availabilities": {"gpu": 0.5}, "cloud_resource_availabilities": {"gpu": 0.5}}
 
 Only ``node_types`` with ``resources`` and ``max`` has to be there; what is not known is an error. Amounts are in CPUs,
-GPUs and bytes, with fractions. An instance has by default the resources of its type, all of them available. Requests
-with the key ``in`` or ``not_in`` for each condition of a selector; the first selector of a list is the one that is
-wanted most.
+GPUs and bytes, with fractions. An instance has by default the resources of its type, all of them available. A
+condition on a label is ``in`` or ``not_in``, all conditions of a selector have to hold, and of a list of selectors
+the first is wanted most.
 """
 
 # float: Ray takes time outs and availabilities as doubles; neither decides capacity
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from decimal import Decimal
-from enum import Enum
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 from reference.manifests.document import Field, json_field
 from reference.manifests.files import read_text
@@ -50,8 +48,6 @@ from reference.schedulers.ray.request import (
 PLACEMENT_GROUP_LABEL: Final = "_PG_"
 """What the label begins with that keeps the bundles of a STRICT_SPREAD group apart; the group's id follows."""
 
-T = TypeVar("T")
-E = TypeVar("E", bound=Enum)
 Bundle = tuple[tuple[str, Amount], ...]
 _MOST: Final = 1_000_000
 """Nodes, or requests of one kind, beyond which a number is taken for a slip."""
@@ -91,8 +87,8 @@ class _Reader:
             name: self.node_type(name, field)
             for name, field in root.need("node_types", "the node types").members("a mapping of names to node types")
         }
-        unchecked = _optional(root, "disable_launch_config_check", Field.boolean, True)
-        _optional(root, "pending_idle_timeout_s", _seconds, None)  # tells after a second decision at the earliest
+        unchecked = root.optional("disable_launch_config_check", Field.boolean, True)
+        root.optional("pending_idle_timeout_s", _seconds, None)  # tells after a second decision at the earliest
         request = SchedulingRequest(
             node_types=node_types,
             instances=tuple(
@@ -102,11 +98,11 @@ class _Reader:
             requests=tuple(self.counted(field) for field in root.list_of("requests")),
             gangs=tuple(self.gang(field, place) for place, field in enumerate(root.list_of("gangs"))),
             constraints=tuple(self.counted(field) for field in root.list_of("constraints")),
-            max_num_nodes=_optional(root, "max_num_nodes", lambda f: f.integer(0, _MOST), None),
-            idle_timeout_s=_optional(root, "idle_timeout_s", _seconds, None),
+            max_num_nodes=root.optional("max_num_nodes", lambda f: f.integer(0, _MOST), None),
+            idle_timeout_s=root.optional("idle_timeout_s", _seconds, None),
             disable_launch_config_check=unchecked,
-            recoverable_availabilities=_optional(root, "recoverable_resource_availabilities", _scores, {}),
-            cloud_availabilities=_optional(root, "cloud_resource_availabilities", _scores, {}),
+            recoverable_availabilities=root.optional("recoverable_resource_availabilities", _scores, {}),
+            cloud_availabilities=root.optional("cloud_resource_availabilities", _scores, {}),
             arithmetic=self.arithmetic,
         )
         _check(root, request)
@@ -119,13 +115,11 @@ class _Reader:
             name=name,
             resources=dict(self.bundle(field.need("resources", "a mapping of resources to amounts"))),
             max_workers=most,
-            min_workers=_optional(
-                field, "min", lambda f: f.integer(0, most, f"a whole number, at most max ({most})"), 0
-            ),
-            labels=_optional(field, "labels", Field.string_map, {}),
-            priority=_optional(field, "priority", lambda f: f.integer(-INT64_MAX, INT64_MAX), 0),
-            idle_timeout_s=_optional(field, "idle_timeout_s", _seconds, None),
-            launch_config_hash=_optional(field, "launch_config_hash", Field.string, ""),
+            min_workers=field.optional("min", lambda f: f.integer(0, most, f"a whole number, at most max ({most})"), 0),
+            labels=field.optional("labels", Field.string_map, {}),
+            priority=field.optional("priority", lambda f: f.integer(-INT64_MAX, INT64_MAX), 0),
+            idle_timeout_s=field.optional("idle_timeout_s", _seconds, None),
+            launch_config_hash=field.optional("launch_config_hash", Field.string, ""),
         )
 
     def instance(self, field: Field, place: int, node_types: dict[str, NodeTypeConfig], unchecked: bool) -> Instance:
@@ -143,8 +137,8 @@ class _Reader:
             "launch_config_hash",
         )
         name = field.need("type", "the name of a node type").name()
-        status = _optional(field, "status", lambda f: _choice(f, InstanceStatus), InstanceStatus.RAY_RUNNING)
-        is_head = _optional(field, "head", Field.boolean, False)
+        status = field.optional("status", lambda f: f.choice(InstanceStatus), InstanceStatus.RAY_RUNNING)
+        is_head = field.optional("head", Field.boolean, False)
         config = node_types.get(name)
         runs = status is InstanceStatus.RAY_RUNNING
         if runs and config is None and (unchecked or is_head):
@@ -162,29 +156,29 @@ class _Reader:
                 shown = self.arithmetic.shown(total[resource])
                 raise reported.need(resource, "").error(f"at most the total, {shown:g}")
         return Instance(
-            name=_optional(field, "id", Field.name, f"i{place}"),
+            name=field.optional("id", Field.name, f"i{place}"),
             node_type=name,
             status=status,
             total=total,
             available=available,
-            labels=_optional(field, "labels", Field.string_map, {}),
-            dynamic_labels=_optional(field, "dynamic_labels", Field.string_map, {}),
-            idle_ms=_optional(field, "idle_ms", lambda f: f.integer(0, INT64_MAX), 0),
+            labels=field.optional("labels", Field.string_map, {}),
+            dynamic_labels=field.optional("dynamic_labels", Field.string_map, {}),
+            idle_ms=field.optional("idle_ms", lambda f: f.integer(0, INT64_MAX), 0),
             is_head=is_head,
-            launch_config_hash=_optional(field, "launch_config_hash", Field.string, ""),
+            launch_config_hash=field.optional("launch_config_hash", Field.string, ""),
         )
 
     def counted(self, field: Field) -> Counted:
         only_keys(field, "resources", "count", "label_selectors")
         return ResourceRequest(
             bundle=self.bundle(field.need("resources", "a mapping of resources to amounts")),
-            label_selectors=_optional(field, "label_selectors", _selectors, ()),
-        ), _optional(field, "count", lambda f: f.integer(0, _MOST), 1)
+            label_selectors=field.optional("label_selectors", _selectors, ()),
+        ), field.optional("count", lambda f: f.integer(0, _MOST), 1)
 
     def gang(self, field: Field, place: int) -> GangResourceRequest:
         only_keys(field, "id", "strategy", "bundles", "bundle_selectors")
-        name = _optional(field, "id", Field.name, str(place))
-        strategy = _choice(field.need("strategy", "a strategy"), Strategy)
+        name = field.optional("id", Field.name, str(place))
+        strategy = field.need("strategy", "a strategy").choice(Strategy)
         bundles = [self.bundle(each) for each in field.need("bundles", "a list of bundles").elements()]
         selectors: list[tuple[LabelSelector, ...]] = [()] * len(bundles)
         if (given := field.get("bundle_selectors")) is not None:
@@ -251,7 +245,7 @@ def _constraint(field: Field) -> LabelConstraint:
     if len(parts) != 3:
         raise field.error(expected, f"a list of {len(parts)}")
     values = tuple(sorted(value.string() for value in parts[2].elements()))
-    return LabelConstraint(parts[0].name(), _choice(parts[1], Operator), values)
+    return LabelConstraint(parts[0].name(), parts[1].choice(Operator), values)
 
 
 def _seconds(field: Field) -> float:
@@ -267,15 +261,3 @@ def _number(field: Field, expected: str, most: Decimal) -> float:
     if (type(value) is not int and not isinstance(value, Decimal)) or not 0 <= value <= most:
         raise field.error(expected)
     return float(value)
-
-
-def _optional(field: Field, key: str, read: Callable[[Field], T], default: T) -> T:
-    member = field.get(key)
-    return default if member is None else read(member)
-
-
-def _choice(field: Field, kind: type[E]) -> E:
-    for each in kind:
-        if each.value == field.value:
-            return each
-    raise field.error("one of " + ", ".join(str(each.value) for each in kind))
