@@ -68,6 +68,7 @@ class Candidates:
         self._groups: dict[object, _Group] = {}
         self._ranked: list[tuple[tuple[float, ...], int, int, _Group]] = []
         self._watched: list[list[tuple[int, int, int, _Group]]] = [[] for _ in demand.needs]
+        self._labels = frozenset(label for need in demand.needs for label in need.request.labels)
         self._twins: list[_Group] = []
         self._number = self._versions = 0
 
@@ -107,7 +108,9 @@ class Candidates:
             return node.twin
         if self._alike_once and node.instance_status is not InstanceStatus.RAY_RUNNING:
             return node.looks[self._source]
-        return node.instance_status is InstanceStatus.RAY_RUNNING, node.is_as[self._source]
+        labels = self._labels.union(*(request.labels for request, _ in node.scheduled[self._source]))
+        told = frozenset((label, node.labels.get(label)) for label in labels)  # others decide nothing: a name of its own
+        return told, node.holds[self._source]
 
     def _is_one_of_twins(self, node: SchedulingNode) -> bool:
         return bool(node.twin) and not self._alike_once

@@ -106,10 +106,14 @@ class SchedulingNode:
         return (self._fixed, demand), (self._fixed, constraint)
 
     @cached_property
-    def is_as(self) -> tuple[tuple[object, ...], tuple[object, ...]]:
-        """By source, all that decides what a node would take and how that would score."""
-        demand, constraint = self.looks
-        return (*demand, self.scheduled[0]), (*constraint, self.scheduled[1])
+    def holds(self) -> tuple[tuple[object, ...], tuple[object, ...]]:
+        """By source, all but labels that decides what a node would take and how that would score."""
+        total = frozenset(self.total.items())
+        demand, constraint = (frozenset(free.items()) for free in self.available)
+        return (
+            (self.node_type, total, demand, self.scheduled[Source.PENDING_DEMAND]),
+            (self.node_type, total, constraint, self.scheduled[Source.CLUSTER_RESOURCE_CONSTRAINT]),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +132,22 @@ class Need:
 
     def fits(self, free: Mapping[str, Amount]) -> bool:
         """Whether there is room for it."""
-        return all(free.get(name, absent) >= amount for name, amount, absent in self.parts)
+        for name, amount, absent in self.parts:  # not all(): this is the innermost loop of everything
+            if amount > free.get(name, absent):
+                return False
+        return True
+
+    def take(self, most: int, free: dict[str, Amount]) -> int:
+        """Takes it off ``free``, where it fits, up to ``most`` times; gives how many. One by one, as doubles want it."""
+        if not self.parts:
+            return most
+        count = 0
+        while True:
+            for name, amount, absent in self.parts:
+                free[name] = free.get(name, absent) - amount
+            count += 1
+            if count == most or not self.fits(free):
+                return count
 
 
 Score = tuple[int, bool, int, float, float]
@@ -175,33 +194,20 @@ def try_schedule(
     took: list[tuple[int, int]] = []
     for index in waiting:
         need = needs[index]
-        for name, amount, absent in need.parts:
-            if amount > free.get(name, absent):
-                break
-        else:
-            request, most = need.request, remaining[index]
-            if has_labels and request.label_selectors and not request.label_match(labels):
+        if not need.fits(free):
+            continue
+        request, most = need.request, remaining[index]
+        if has_labels and request.label_selectors and not request.label_match(labels):
+            continue
+        if request.anti_affinity:
+            if labels.get(request.anti_affinity) == "":
                 continue
-            if request.anti_affinity:
-                if labels.get(request.anti_affinity) == "":
-                    continue
-                labels, most = {**labels, request.anti_affinity: ""}, 1
-            count = most if not need.parts else _take(need, most, free)
-            took.append((index, count))
+            labels, most = {**labels, request.anti_affinity: ""}, 1
+        took.append((index, need.take(most, free)))
     if not took:
         return None
     scheduled = (*node.scheduled[source], *((needs[index].request, count) for index, count in took))
     return Fill(tuple(took), free, labels, scheduled, score(node, free, labels, scheduled, has_labels, unit))
-
-
-def _take(need: Need, most: int, free: dict[str, Amount]) -> int:
-    """Takes ``need`` up to ``most`` times, one by one as doubles want it, and at least once. Gives how many."""
-    count = 0
-    while count < most and (count == 0 or need.fits(free)):
-        for name, amount, absent in need.parts:
-            free[name] = free.get(name, absent) - amount
-        count += 1
-    return count
 
 
 def score(
@@ -217,17 +223,17 @@ def score(
     A resource counts v·u³ where v is how much of it the node has and u the part of it that is used. So the unit of a
     resource tells: bytes of memory outweigh any CPU.
     """
-    asked = {name for request, _ in scheduled for name, amount in request.bundle if amount > 0}
+    asked: set[str] = set()
+    for request, _ in scheduled:
+        asked |= request.asked
     values = []
     for name, total in node.total.items():
         if total and name in free:
             used = (total - free[name]) / total
             values.append(total / unit * used**3)
-    spares_gpu = node.total.get(GPU, 0) <= 0 or any(
-        name == GPU for request, _ in scheduled for name, _ in request.bundle
-    )
+    spares_gpu = node.total.get(GPU, 0) <= 0 or any(request.names_gpu for request, _ in scheduled)
     match = 0
     if has_labels:
         match = next((rank for request, _ in scheduled if (rank := request.label_match(labels))), 0)
     mean = sum(values) / len(values) if values else 0
-    return match, spares_gpu, sum(name in node.total for name in asked), min(values, default=0), mean
+    return match, spares_gpu, len(asked.intersection(node.total)), min(values, default=0), mean

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 
 from reference.schedulers.ray.arithmetic import DOUBLES, Amount, Arithmetic
 
@@ -37,7 +38,7 @@ LabelSelector = tuple[LabelConstraint, ...]
 """Conditions that all have to hold; one without any is met by every node."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ResourceRequest:
     """Something to run in one place. ``bundle`` is sorted by name; amounts of zero count in it, and take nothing.
 
@@ -54,6 +55,22 @@ class ResourceRequest:
     def placement_constraints(self) -> int:
         """How many placement constraints it has: none or one."""
         return int(bool(self.affinity or self.anti_affinity))
+
+    @cached_property
+    def asked(self) -> frozenset[str]:
+        """The resources that it takes something of."""
+        return frozenset(name for name, amount in self.bundle if amount > 0)
+
+    @cached_property
+    def labels(self) -> frozenset[str]:
+        """The labels of a node that it looks at."""
+        kept_apart = frozenset({self.anti_affinity} if self.anti_affinity else ())
+        return kept_apart.union(c.key for selector in self.label_selectors for c in selector)
+
+    @cached_property
+    def names_gpu(self) -> bool:
+        """Whether it speaks of GPUs, be it of none."""
+        return any(name == GPU for name, _ in self.bundle)
 
     def label_match(self, labels: Mapping[str, str]) -> int:
         """The rank of the first selector that ``labels`` meet, the first of n counting n and the last 1; else 0."""
