@@ -109,7 +109,8 @@ class Candidates:
         if self._alike_once and node.instance_status is not InstanceStatus.RAY_RUNNING:
             return node.looks[self._source]
         labels = self._labels.union(*(request.labels for request, _ in node.scheduled[self._source]))
-        told = frozenset((label, node.labels.get(label)) for label in labels)  # others decide nothing: a name of its own
+        # Other labels decide nothing, and a node has some of its own, its name say.
+        told = frozenset((label, node.labels.get(label)) for label in labels)
         return told, node.holds[self._source]
 
     def _is_one_of_twins(self, node: SchedulingNode) -> bool:

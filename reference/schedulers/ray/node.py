@@ -132,13 +132,15 @@ class Need:
 
     def fits(self, free: Mapping[str, Amount]) -> bool:
         """Whether there is room for it."""
-        for name, amount, absent in self.parts:  # not all(): this is the innermost loop of everything
+        # Not all(): this is the innermost loop of everything.
+        for name, amount, absent in self.parts:  # noqa: SIM110
             if amount > free.get(name, absent):
                 return False
         return True
 
     def take(self, most: int, free: dict[str, Amount]) -> int:
-        """Takes it off ``free``, where it fits, up to ``most`` times; gives how many. One by one, as doubles want it."""
+        """Takes it off ``free``, where it fits, up to ``most`` times; gives how many. One by one, as doubles want
+        it."""
         if not self.parts:
             return most
         count = 0
