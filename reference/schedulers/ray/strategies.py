@@ -56,11 +56,11 @@ def _node_type(draw: st.DrawFn, amounts: tuple[float, ...]) -> Json:
     made: Json = {"resources": draw(_bundles(amounts, 1)), "max": most}
     if draw(_of(False, False, True)):
         made["min"] = draw(st.integers(0, min(most, 3)))
-    if draw(_of(False, True)):
+    if draw(_of(False, True, True)):
         made["labels"] = draw(_labels())
-    if draw(_of(False, False, True)):
+    if draw(_of(False, True, True)):
         made["priority"] = draw(_of(0, 1, 5, -1))
-    if draw(_of(False, False, True)):
+    if draw(_of(False, True)):
         made["idle_timeout_s"] = draw(_of(0, 1, 2.5, 10))
     if draw(_of(False, False, True)):
         made["launch_config_hash"] = draw(_of("", "h1"))
@@ -86,7 +86,7 @@ def _instance(draw: st.DrawFn, name: str, types: Json, unchecked: bool, amounts:
     made["idle_ms"] = draw(_of(0, 0, 1000, 2000, 2500, 5000, 20_000))
     if draw(_of(False, True)):
         made["labels"] = draw(_labels())
-    if draw(_of(False, False, False, True)):
+    if draw(_of(False, True)):
         made["dynamic_labels"] = {"_PG_" + draw(_of(*_GANGS)): ""}
     if draw(_of(False, False, True)):
         made["launch_config_hash"] = draw(_of("h1", "h2"))
@@ -107,7 +107,7 @@ def _gang(draw: st.DrawFn, name: str, amounts: tuple[float, ...]) -> Json:
 def _request(draw: st.DrawFn, amounts: tuple[float, ...], selectors: bool = True) -> Json:
     names = (*_RESOURCES, IMPLICIT) if draw(_of(*[False] * 7, True)) else _RESOURCES
     made: Json = {"resources": draw(_bundles(amounts, 0, names)), "count": draw(_of(1, 1, 2, 3, 6, 0, 12))}
-    if selectors and draw(_of(False, False, True)):
+    if selectors and draw(_of(False, True)):
         made["label_selectors"] = draw(_selectors())
     return made
 
@@ -117,6 +117,9 @@ def problems(draw: st.DrawFn, *, decimals: bool = False) -> Json:
     """A problem as JSON; it shrinks towards one node type and nothing to do."""
     amounts = (*_WHOLE, *_TENTHS) if decimals else _WHOLE
     types = {name: draw(_node_type(amounts)) for name in ("A", "B", "C", "D")[: draw(st.integers(1, 4))]}
+    if draw(_of(False, True, True)):  # types that only labels, priority or availability tell apart
+        for each in types.values():
+            each["resources"] = types["A"]["resources"]
     unchecked = draw(_of(True, True, False))
     instances = [draw(_instance(f"i{n}", types, unchecked, amounts)) for n in range(draw(st.integers(0, 6)))]
     workers = [each for each in instances if each["type"] in types]
@@ -130,8 +133,8 @@ def problems(draw: st.DrawFn, *, decimals: bool = False) -> Json:
         made["constraints"] = draw(st.lists(_request(amounts, selectors=False), max_size=3))
     made["max_num_nodes"] = draw(_of(None, None, 0, 1, 2, 3, 4, 6, 8))
     made["idle_timeout_s"] = draw(_of(None, 0, 1, 2.5, 10))
-    if draw(_of(False, False, True)):
+    if draw(_of(False, True)):
         made["cloud_resource_availabilities"] = {name: draw(_of(0, 0.5, 1)) for name in types}
-    if draw(_of(False, False, True)):
+    if draw(_of(False, True)):
         made["recoverable_resource_availabilities"] = {name: draw(_of(0, 0.5, 1)) for name in types}
     return made
