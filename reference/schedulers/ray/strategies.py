@@ -38,16 +38,20 @@ def _bundles(amounts: tuple[float, ...], least: int, names: tuple[str, ...] = _R
     return some.map(lambda drawn: dict(sorted(drawn.items())))
 
 
-@functools.cache
-def _labels() -> st.SearchStrategy[Json]:
-    return st.dictionaries(_of("acc", "zone"), _of("a", "b"), max_size=2)
-
-
-@functools.cache
-def _selectors() -> st.SearchStrategy[list[Any]]:
-    values = st.lists(_of("a", "b", "c"), max_size=2)
-    condition = st.tuples(_of("zone", "acc"), _of("in", "in", "not_in"), values).map(list)
-    return st.lists(st.lists(condition, max_size=2), max_size=2)
+_LABELS: tuple[Json, ...] = (
+    *({}, {"zone": "a"}, {"zone": "b"}, {"acc": "a", "zone": "a"}),
+    *({"acc": "b", "zone": "a"}, {"acc": "a", "zone": "b"}, {"acc": "b"}),
+)
+_IN_A, _IN_B = ["zone", "in", ["a"]], ["zone", "in", ["b"]]
+_SELECTORS: tuple[list[Any], ...] = (
+    *([[_IN_A]], [[_IN_B]], [[_IN_A]], [[_IN_B]], [[_IN_B], [_IN_A]], [[_IN_A], [["zone", "not_in", ["a"]]]]),
+    *(
+        [[["acc", "in", ["a", "c"]]]],
+        [[["zone", "in", ["b", "a"]], ["acc", "in", ["a"]]]],
+        [[["acc", "not_in", ["a"]]]],
+    ),
+    *([[["acc", "in", ["b"]]], []], [[]], [], [[["zone", "in", []]]], [[["zone", "not_in", []], ["acc", "in", ["b"]]]]),
+)
 
 
 @st.composite
@@ -57,7 +61,7 @@ def _node_type(draw: st.DrawFn, amounts: tuple[float, ...]) -> Json:
     if draw(_of(False, False, True)):
         made["min"] = draw(st.integers(0, min(most, 3)))
     if draw(_of(False, True, True)):
-        made["labels"] = draw(_labels())
+        made["labels"] = dict(draw(st.sampled_from(_LABELS)))
     if draw(_of(False, True, True)):
         made["priority"] = draw(_of(0, 1, 5, -1))
     if draw(_of(False, True)):
@@ -85,7 +89,7 @@ def _instance(draw: st.DrawFn, name: str, types: Json, unchecked: bool, amounts:
         made["available"] = left
     made["idle_ms"] = draw(_of(0, 0, 1000, 2000, 2500, 5000, 20_000))
     if draw(_of(False, True)):
-        made["labels"] = draw(_labels())
+        made["labels"] = dict(draw(st.sampled_from(_LABELS)))
     if draw(_of(False, True)):
         made["dynamic_labels"] = {"_PG_" + draw(_of(*_GANGS)): ""}
     if draw(_of(False, False, True)):
@@ -99,7 +103,7 @@ def _gang(draw: st.DrawFn, name: str, amounts: tuple[float, ...]) -> Json:
     bundles = draw(st.lists(_bundles(amounts, 0), min_size=1, max_size=4))
     made: Json = {"id": name, "strategy": strategy, "bundles": bundles}
     if draw(_of(False, False, True)):
-        made["bundle_selectors"] = [draw(st.none() | _selectors()) for _ in bundles]
+        made["bundle_selectors"] = [draw(st.none() | st.sampled_from(_SELECTORS)) for _ in bundles]
     return made
 
 
@@ -108,7 +112,7 @@ def _request(draw: st.DrawFn, amounts: tuple[float, ...], selectors: bool = True
     names = (*_RESOURCES, IMPLICIT) if draw(_of(*[False] * 7, True)) else _RESOURCES
     made: Json = {"resources": draw(_bundles(amounts, 0, names)), "count": draw(_of(1, 1, 2, 3, 6, 0, 12))}
     if selectors and draw(_of(False, True)):
-        made["label_selectors"] = draw(_selectors())
+        made["label_selectors"] = draw(st.sampled_from(_SELECTORS))
     return made
 
 
