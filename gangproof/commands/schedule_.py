@@ -9,6 +9,9 @@ import click
 from gangproof.inputs import cluster_input, read_cluster
 from gangproof.output import paragraph, print_json, warn
 
+RAY = "ray"
+"""The one policy that does not read a cluster."""
+
 
 @click.command("schedule")
 @cluster_input
@@ -16,6 +19,9 @@ from gangproof.output import paragraph, print_json, warn
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
 def command(paths: tuple[str, ...], gang_seed: int, policy: str, as_json: bool) -> int:
     """Run a reference scheduler on INPUT: manifests, queues, openb CSV or native JSON.
+
+    With --policy ray, INPUT is one JSON file with node types, instances and demand: one decision of Ray's autoscaler,
+    what it launches, what it terminates and what it cannot place.
 
     Exit status: 0 answered, 1 the independent judge refuses the placement, 2 bad input.
     """
@@ -25,7 +31,12 @@ def command(paths: tuple[str, ...], gang_seed: int, policy: str, as_json: bool) 
     from reference.schedulers import schedule
     from reference.validate import validate
 
-    known_policy(policy)
+    known_policy(policy, RAY)
+    if policy == RAY:
+        from gangproof.ray_decision import decide
+
+        decide(paths, as_json)
+        return 0
     cluster, warnings = read_cluster(paths, gang_seed)
     started = time.monotonic()
     placement = schedule(cluster, policy=policy).placement

@@ -8,15 +8,19 @@ field.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final
+from enum import Enum
+from typing import Final, TypeVar
 
 from reference.errors import InputError, InputWarning, shorten
 from reference.manifests.json_text import JsonPositions, parse_json
 from reference.manifests.position import Path, Position, Spot, Step, SyntaxProblem, path_text
 from reference.manifests.yaml_text import parse_yaml
+
+T = TypeVar("T")
+E = TypeVar("E", bound=Enum)
 
 
 class ManifestError(InputError):
@@ -137,6 +141,18 @@ class Field:
                 raise ManifestError("nothing", expected, self.document.file, line, column, missing.where)
             raise missing.error(expected)
         return found
+
+    def optional(self, key: str, read: Callable[[Field], T], default: T) -> T:
+        """What ``read`` makes of the member ``key``, ``default`` where it is absent or null."""
+        member = self.get(key)
+        return default if member is None else read(member)
+
+    def choice(self, kind: type[E]) -> E:
+        """The member of an enumeration whose value this is."""
+        for each in kind:
+            if each.value == self.value:
+                return each
+        raise self.error("one of " + ", ".join(str(each.value) for each in kind))
 
     def mapping(self, expected: str = "a mapping") -> dict[str, object]:
         """This value, which must be a mapping."""

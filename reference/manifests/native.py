@@ -24,9 +24,7 @@ Members that have a default in the types may be left out; unknown members are er
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from enum import Enum
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from reference.cluster import (
     Application,
@@ -54,8 +52,6 @@ FORMAT: Final = "cluster/v1"
 MARK: Final = "gangproof"
 _MAX_DEPTH: Final = 50
 
-T = TypeVar("T")
-E = TypeVar("E", bound=Enum)
 
 # Writing
 
@@ -158,17 +154,17 @@ def _node(field: Field) -> Node:
     return Node(
         name=_name(field),
         capacity=_resources(field.need("capacity", "a mapping of resources to amounts")),
-        labels=_optional(field, "labels", Field.string_map, {}),
+        labels=field.optional("labels", Field.string_map, {}),
         taints=tuple(_taint(taint) for taint in field.list_of("taints")),
-        schedulable=_optional(field, "schedulable", Field.boolean, True),
-        occupied=_optional(field, "occupied", _resources, Resources()),
+        schedulable=field.optional("schedulable", Field.boolean, True),
+        occupied=field.optional("occupied", _resources, Resources()),
     )
 
 
 def _taint(field: Field) -> Taint:
     only_keys(field, "key", "value", "effect")
-    effect = _choice(field.need("effect", "the effect"), TaintEffect)
-    return Taint(field.need("key", "the key").string(), _optional(field, "value", Field.string, ""), effect)
+    effect = field.need("effect", "the effect").choice(TaintEffect)
+    return Taint(field.need("key", "the key").string(), field.optional("value", Field.string, ""), effect)
 
 
 def _queue(field: Field, above: str, depth: int) -> Queue:
@@ -182,12 +178,12 @@ def _queue(field: Field, above: str, depth: int) -> Queue:
         raise field.need("name", "a name").error(expected)
     return Queue(
         name=name,
-        maximum=_optional(field, "maximum", _resources, Resources()),
-        guaranteed=_optional(field, "guaranteed", _resources, Resources()),
-        sort_policy=_optional(field, "sort_policy", lambda f: _choice(f, SortPolicy), SortPolicy.FIFO),
-        max_applications=_optional(field, "max_applications", lambda f: f.integer(0, INT64_MAX), None),
+        maximum=field.optional("maximum", _resources, Resources()),
+        guaranteed=field.optional("guaranteed", _resources, Resources()),
+        sort_policy=field.optional("sort_policy", lambda f: f.choice(SortPolicy), SortPolicy.FIFO),
+        max_applications=field.optional("max_applications", lambda f: f.integer(0, INT64_MAX), None),
         children=tuple(_queue(child, name, depth + 1) for child in field.list_of("children")),
-        is_parent=_optional(field, "is_parent", Field.boolean, False),
+        is_parent=field.optional("is_parent", Field.boolean, False),
     )
 
 
@@ -197,11 +193,11 @@ def _application(field: Field) -> Application:
         name=_name(field),
         queue=field.need("queue", "the name of a leaf queue").name(),
         task_groups=tuple(_task_group(group) for group in field.need("task_groups", "task groups").elements()),
-        submitted=_optional(field, "submitted", lambda f: f.integer(-INT64_MAX, INT64_MAX), 0),
-        weight=_optional(field, "weight", lambda f: f.integer(0, INT64_MAX), 1),
-        style=_optional(field, "style", lambda f: _choice(f, GangStyle), GangStyle.SOFT),
-        placeholder_timeout_seconds=_optional(
-            field, "placeholder_timeout_seconds", lambda f: f.integer(0, INT64_MAX), 900
+        submitted=field.optional("submitted", lambda f: f.integer(-INT64_MAX, INT64_MAX), 0),
+        weight=field.optional("weight", lambda f: f.integer(0, INT64_MAX), 1),
+        style=field.optional("style", lambda f: f.choice(GangStyle), GangStyle.SOFT),
+        placeholder_timeout_seconds=field.optional(
+            "placeholder_timeout_seconds", lambda f: f.integer(0, INT64_MAX), 900
         ),
     )
 
@@ -212,7 +208,7 @@ def _task_group(field: Field) -> TaskGroup:
         name=_name(field),
         min_member=field.need("min_member", "how many pods").integer(1, INT64_MAX, "a whole number, 1 or more"),
         min_resource=_resources(field.need("min_resource", "a mapping of resources to amounts")),
-        constraints=_optional(field, "constraints", _constraints, Constraints()),
+        constraints=field.optional("constraints", _constraints, Constraints()),
     )
 
 
@@ -236,16 +232,16 @@ def _pair(field: Field) -> tuple[str, str]:
 def _toleration(field: Field) -> Toleration:
     only_keys(field, "key", "exists", "value", "effect")
     return Toleration(
-        key=_optional(field, "key", Field.string, ""),
+        key=field.optional("key", Field.string, ""),
         exists=field.need("exists", "true or false").boolean(),
-        value=_optional(field, "value", Field.string, ""),
-        effect=_optional(field, "effect", lambda f: _choice(f, TaintEffect), None),
+        value=field.optional("value", Field.string, ""),
+        effect=field.optional("effect", lambda f: f.choice(TaintEffect), None),
     )
 
 
 def _requirement(field: Field) -> Requirement:
     only_keys(field, "key", "operator", "values")
-    operator = _choice(field.need("operator", "an operator"), Operator)
+    operator = field.need("operator", "an operator").choice(Operator)
     values = tuple(value.string() for value in field.list_of("values"))
     return Requirement(field.need("key", "a label").string(), operator, values)
 
@@ -267,15 +263,3 @@ def _name(field: Field) -> str:
 def _resources(field: Field) -> Resources:
     expected = "a whole number in the resource's base unit, 0 or more"
     return Resources({key: field.child(key, v).integer(0, INT64_MAX, expected) for key, v in field.mapping().items()})
-
-
-def _optional(field: Field, key: str, read: Callable[[Field], T], default: T) -> T:
-    member = field.get(key)
-    return default if member is None else read(member)
-
-
-def _choice(field: Field, kind: type[E]) -> E:
-    for each in kind:
-        if each.value == field.value:
-            return each
-    raise field.error("one of " + ", ".join(str(each.value) for each in kind))

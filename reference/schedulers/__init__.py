@@ -1,7 +1,8 @@
 """The readable reference schedulers, by name.
 
 ``schedule(cluster, policy="yunikorn")`` gives a placement and a log. A scheduler is a package beside this module with a
-function ``(cluster, **options) -> ScheduleResult``, entered in ``POLICIES``.
+function ``(cluster, **options) -> ScheduleResult``, entered in ``POLICIES``. ``ray`` is not one of them: an autoscaler
+answers which nodes to have, not where pods go, and has types of its own (``reference.schedulers.ray``).
 """
 
 from __future__ import annotations

@@ -344,7 +344,7 @@ def test_names_of_tlcs_own_modules() -> None:
 
     @m.action
     def go() -> None:
-        for each in scalars:
-            each.next = True
+        for scalar in scalars:
+            scalar.next = True
 
     assert not re.search(r"^VARIABLES? .*\b(Seq|Len|ToString)\b", tla(m).text, re.MULTILINE)
