@@ -122,10 +122,10 @@ _SEEDED = (
     Mutant(
         "never_finished",
         "what runs never ends, so the second job finds no room",
-        "every_job_is_scheduled",
+        "all_jobs_can_run",
         predicate_cache,
         (disabled("finish"),),
-        consequences=("all_jobs_can_run",),
+        consequences=("every_job_is_scheduled",),
     ),
     Mutant(
         "nothing_cached",
