@@ -45,18 +45,16 @@ def _overused_too(m: Machine) -> _JobAction:
 def _queue_first(m: Machine) -> _JobAction:
     s = m.attached(State)
 
-    def pop_job(q: Queue, n: Namespace, j: Job) -> None:
-        def is_later(p: Queue) -> Expr:
-            return s.in_queue[q] * s.deserved(p) <= s.in_queue[p] * s.deserved(q)
+    def is_later(p: Queue, q: Queue) -> Expr:
+        later = s.in_queue[q] * s.deserved(p) <= s.in_queue[p] * s.deserved(q)
+        return implies(any_(s.has_candidate(p, k) for k in Namespace), later)
 
+    def has_less(q: Queue, n: Namespace, k: Namespace) -> Expr:
+        return implies(s.has_candidate(q, k), s.share(q, n) * s.weight[k] <= s.share(q, k) * s.weight[n])
+
+    def pop_job(q: Queue, n: Namespace, j: Job) -> None:
         require(s.session == Session.OPEN, ~s.someone_has_the_turn(), s.is_candidate(q, n, j), s.job_is_first(q, n, j))
-        require(all_(implies(any_(s.has_candidate(p, k) for k in Namespace), is_later(p)) for p in Queue))
-        require(
-            all_(
-                implies(s.has_candidate(q, k), s.share(q, n) * s.weight[k] <= s.share(q, k) * s.weight[n])
-                for k in Namespace
-            )
-        )
+        require(all_(is_later(p, q) for p in Queue), all_(has_less(q, n, k) for k in Namespace))
         s.turn[q, n, j] = True
 
     return pop_job
