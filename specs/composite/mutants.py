@@ -21,6 +21,16 @@ from specs.mutant import Faults, Mutant
 
 _QUIET: Final = {"changes": 0}
 _THREE: Final = {"children": 3, "slots": (1, 2, 3, 2), "changes": 0}
+_TWO_RACKS: Final = {
+    "children": 1,
+    "min_count": 1,
+    "min_groups": 1,
+    "blocks": 1,
+    "slots": (1, 2),
+    "busy": 0,
+    "failures": 0,
+    "changes": 0,
+}
 _FREE_SLOTS: Final = {"slots": (1, 2, 3, 3), "changes": 0}
 _TWO_BLOCKS_FIT: Final = {"blocks": 3, "slots": (1, 2, 2, 2, 2, 2), "busy": 4, "changes": 0}
 _MORE_PODS: Final = {"pods": (2, 2), "min_count": 1, "blocks": 3, "slots": (1, 0, 2, 1, 2, 2), "busy": 5, "changes": 0}
@@ -132,6 +142,13 @@ MUTANTS: Final = (
             *_STUCK,
             "values_in_range",
         ),
+    ),
+    _mutant(
+        "any_rack_is_taken",
+        "K18: the first rack that fits a child is taken, whatever the others take",
+        "a_child_takes_the_best_rack",
+        without_guard("place_child", "all_(((~any_((("),
+        parameters=_TWO_RACKS,
     ),
     _mutant(
         "parent_is_not_asked",

@@ -42,6 +42,19 @@ def declare_placements(m: Machine, t: Tree) -> None:
             implies(t.cycles(), t.snapshot[r] + sum_(t.proposed[c, r] for c in Child) <= t.slots[r]) for r in Rack
         )
 
+    @m.step
+    def a_child_takes_the_best_rack() -> Expr:
+        """No child goes to a rack while another one of the block that is tried takes more of its pods (K18)."""
+        return all_(
+            implies(
+                (after(t.proposed[c, r]) > t.proposed[c, r]) & t.is_tried(q) & t.fits(c, q),
+                t.fill(c, q) <= t.fill(c, r),
+            )
+            for c in Child
+            for r in Rack
+            for q in Rack
+        )
+
 
 def declare_decision(m: Machine, t: Tree, changes: int) -> None:
     """All or nothing, on two levels."""

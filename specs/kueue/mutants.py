@@ -11,6 +11,7 @@ from model.language.mutation import (
     rewritten,
     with_guard,
     without_guard,
+    without_update,
 )
 from specs.kueue.machine import kueue
 from specs.kueue.shares import Cohort, Queue, Stage, Workload
@@ -27,7 +28,6 @@ _WEIGHTLESS: Final = {
     "priority": (0, 0),
 }
 _MORE_IMPORTANT: Final = {"queue": (0, 1), "size": (5, 4), "priority": (1, 0), "nominal": (3, 3)}
-_OTHER_FIRST: Final = {"nominal": (2, 2), "queue": (0, 0, 1, 0), "size": (4, 1, 4, 3), "priority": (1, 0, 1, 1)}
 _OVERLAP: Final = {
     "nominal": (2, 2, 0),
     "weight": (1, 1, 1),
@@ -51,6 +51,23 @@ def _priority_is_enough(m: Machine) -> Body:
         less = any_(c.preemptor[w] & (c.queue[w] != c.queue[t]) & (c.priority[t] < c.priority[w]) for w in Workload)
         require(c.stage == Stage.TARGETS, c.is_too_much(), c.admitted[t], ~c.target[t], c.borrows(t))
         require(c.is_fair_target(t) | less)
+        c.target[t] = True
+
+    return take_fair_target
+
+
+def _weightless_are_alike(m: Machine) -> Body:
+    c = m.attached(Cohort)
+
+    def take_fair_target(t: Workload) -> None:
+        """Two shares with weight 0 are equal, whatever is borrowed."""
+
+        def weightless(w: Workload) -> Expr:
+            return any_(c.of(w, q) & (c.weight[q] == 0) for q in Queue)
+
+        require(c.stage == Stage.TARGETS, c.is_too_much(), c.admitted[t], ~c.target[t], c.borrows(t))
+        alike = any_(c.preemptor[w] & (c.queue[w] != c.queue[t]) & weightless(w) & weightless(t) for w in Workload)
+        require(c.is_fair_target(t) | alike)
         c.target[t] = True
 
     return take_fair_target
@@ -90,25 +107,18 @@ MUTANTS: Final = (
         "weightless_queues_are_alike",
         "the share of a ClusterQueue with weight 0 is the largest there is, so that two such are always equal",
         "preemption_comes_to_rest",
+        rewritten("take_fair_target", _weightless_are_alike, "between ClusterQueues of weight 0 any may be taken"),
         parameters=_WEIGHTLESS,
         report="kueue#6774",
-        changed={"weightless_alike": True},
+        consequences=("victims_are_allowed_in_the_end",),
     ),
     _mutant(
         "preemptor_is_not_the_head",
         "an older workload that does not fit goes back to the head of the queue, in front of the preemptor",
         "preemption_comes_to_rest",
+        without_update("preempt", "sticky"),
         parameters=_OLDER_HEAD,
         report="kueue#6929",
-        changed={"sticky_head": False},
-    ),
-    _mutant(
-        "preemptor_does_not_go_first",
-        "quota that a preemption has freed is given to a workload of another ClusterQueue before the preemptor",
-        "preemption_comes_to_rest",
-        parameters={**_OTHER_FIRST, "preemptor_first": True},
-        report="kueue#13662",
-        changed={"preemptor_first": False},
     ),
     _mutant(
         "borrowing_is_told_by_the_request",

@@ -58,11 +58,11 @@ _REPORTS = (
         "empty_role_is_a_key",
         "pods without a role have the key that is empty, as if ps, worker and chief of a TFJob were of one role; since "
         "2024 nothing is cached for them",
-        "all_jobs_can_run",
+        "every_job_is_scheduled",
         predicate_cache,
         (rewritten("check_node", _empty_key, "check_node keeps and reads errors of pods without a role"),),
         {"workload": Workload.TFJOB, "annotation": Annotation.NONE, "edition": Edition.CURRENT},
-        consequences=("every_job_is_scheduled",),
+        consequences=("all_jobs_can_run",),
         report="volcano#2198",
     ),
     Mutant(
@@ -70,10 +70,10 @@ _REPORTS = (
         "the error cache cannot be switched off, and pods of a DaemonSet, which differ in their affinity, share a key",
         "every_job_is_scheduled",
         predicate_cache,
-        parameters={"workload": Workload.DAEMONSET, "annotation": Annotation.NONE, "cache": False},
-        consequences=("all_jobs_can_run", "no_suitable_node_is_refused"),
+        (rewritten("check_node", _empty_key, "check_node keeps and reads errors though the switch is off"),),
+        {"workload": Workload.DAEMONSET, "annotation": Annotation.NONE, "cache": False},
+        consequences=("all_jobs_can_run",),
         report="volcano#2756",
-        changed={"cache": True},
     ),
 )
 
@@ -122,10 +122,10 @@ _SEEDED = (
     Mutant(
         "never_finished",
         "what runs never ends, so the second job finds no room",
-        "every_job_is_scheduled",
+        "all_jobs_can_run",
         predicate_cache,
         (disabled("finish"),),
-        consequences=("all_jobs_can_run",),
+        consequences=("every_job_is_scheduled",),
     ),
     Mutant(
         "nothing_cached",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from model.language import Expr, Machine, among, each, strong, weak
 from model.language.fairness import Fairness
 from specs.ray.life_cycle import TO_TERMINATE, Status
+from specs.ray.parameters import Timers
 from specs.ray.state import Instance, State
 
 
@@ -52,12 +53,15 @@ def declare_liveness(m: Machine, s: State) -> None:
         ends = (Status.ALLOCATED, Status.ALLOCATION_FAILED, Status.TERMINATED)
         return s.status[i] == Status.REQUESTED, among(s.status[i], *ends)
 
-    if not (s.scope.vanish or s.scope.crash or s.scope.drains or s.scope.reconfigure or s.scope.late_launches):
+    # with losses, timers that are never up leave rows of lost instances for ever, and free ones beat every boot
+    unsettled = (s.scope.vanish or s.scope.crash) and s.scope.timers is not Timers.SLOW
+    if not (s.scope.drains or s.scope.reconfigure or s.scope.late_launches or unsettled):
         moves = ("launch_instance", "start_ray", "place_job", "install", "finish_job", "terminate_instance")
         unsticks = ("request_timed_out", "request_given_up", "allocation_timed_out", "install_timed_out")
         drains = ("drain_timed_out", "accept_drain", "stop_ray", "termination_timed_out")
 
         @m.leads_to(fairness=[*assumed.loops(), *assumed.often(*moves, *unsticks, *drains)])
         def pending_jobs_run() -> tuple[Expr, Expr]:
-            """While jobs wait, one runs at last, if the cloud, the installer and Ray succeed sometimes (R5, R9)."""
+            """While jobs wait, one runs at last, if the cloud, the installer and Ray succeed sometimes, and a job is
+            placed sometimes where it may be, before instance or node are lost (R5, R9)."""
             return s.pending > 0, s.busy() > 0

@@ -100,6 +100,18 @@ def _launches_first(m: Machine) -> Callable[[], None]:
     return next_phase
 
 
+def _boots_too_slowly(m: Machine) -> Callable[[Instance], None]:
+    s = m.attached(State)
+
+    def allocation_timed_out(i: Instance) -> None:
+        """Five minutes are over, and Ray needs eight to start with its pod: the row is terminated, as in 2.48."""
+        require(s.loop == Loop.STUCK, s.status[i] == Status.ALLOCATED)
+        s.status[i] = Status.TERMINATING
+        s.order[i] = Order.ASKED
+
+    return allocation_timed_out
+
+
 def _terminates_what_is_idle(m: Machine) -> Callable[[Instance], None]:
     s = m.attached(State)
 
@@ -195,6 +207,7 @@ _TABLE = (
         "a drain that timed out goes back to RAY_RUNNING though the GCS has forgotten its node",
         "running_rows_have_a_node",
         disabled("ray_node_missing"),
+        consequences=("pending_jobs_run",),
     ),
 )
 
@@ -275,8 +288,8 @@ _LAUNCHES = (
         "boots_longer_than_the_timeout",
         "ALLOCATED times out after 300 seconds, and the pods need eight minutes to boot",
         "pending_jobs_run",
+        with_action("ray_running", _boots_too_slowly, "ALLOCATED times out while Ray is still to start"),
         parameters={**CALM, "kuberay": True},
-        changed={"timers": Timers.FREE},
     ),
 )
 
@@ -323,9 +336,10 @@ _SCALING = (
         "ray#36926",
         "snapshots_of_different_age",
         "usage and load are read at different times: a job counts as running and as waiting",
-        "snapshot_is_of_one_age",
+        "queued_for_a_job_that_may_be",
         with_action("begin_loop", _reads_nodes_later, "the nodes are read again after the pending jobs"),
-        parameters={**CALM, "timers": Timers.OFF, "split": True, "max_workers": 1, "instances": 1, "jobs": 1},
+        parameters={**CALM, "timers": Timers.OFF, "split": True, "jobs": 1, "kuberay": True},
+        consequences=("snapshot_is_of_one_age",),
     ),
 )
 

@@ -104,8 +104,22 @@ def _loop(m: Machine, s: State) -> None:
 
         @m.always
         def snapshot_is_of_one_age() -> Expr:
-            """Jobs that run and jobs that wait, in the snapshot, are no more than there are (R4, R17, R18)."""
+            """Jobs that run and jobs that wait, in the snapshot, are no more than there are (R4, R18)."""
             return s.seen_pending + count_(s.seen_node[i] == Node.BUSY for i in Instance) <= s.scope.jobs
+
+        if s.scope.jobs < s.scope.all_nodes and not (s.scope.min_workers or s.scope.request_resources):
+
+            @m.step
+            def queued_for_a_job_that_may_be() -> Expr:
+                """No row is queued where as many rows as there may be jobs count already, whatever the snapshot says:
+                there is no job for its node (R5, R18)."""
+                return all_(
+                    implies(
+                        (s.status[i] == Status.ABSENT) & (after(s.status[i]) == Status.QUEUED),
+                        s.counted() < s.scope.jobs,
+                    )
+                    for i in Instance
+                )
 
     @m.always
     def releases_before_launches() -> Expr:

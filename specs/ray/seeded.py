@@ -54,7 +54,24 @@ def _counts_drains(m: Machine) -> Callable[[Instance], None]:
     return terminate_idle
 
 
+def _reads_jobs_later(m: Machine) -> Callable[[], None]:
+    s = m.attached(State)
+
+    def read_jobs_again() -> None:
+        require(s.loop == Loop.SYNC)
+        s.seen_pending.next = s.pending
+
+    return read_jobs_again
+
+
 _TABLE = (
+    _mutant(
+        "jobs_are_read_later",
+        "R4: the nodes are read at the start of the loop, the pending jobs at any time in its sync phase",
+        "snapshot_is_of_one_age",
+        with_action("begin_loop", _reads_jobs_later, "the pending jobs are read again after the nodes"),
+        parameters={**CALM, "timers": Timers.OFF, "split": True, "max_workers": 1, "instances": 1, "jobs": 1},
+    ),
     _mutant(
         "starts_as_requested",
         "R10: a new row is not queued first",

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from model.language import Expr, Ite, Machine, Quantified, ite, require
+from model.language import Expr, Ite, Machine, Quantified, all_, any_, implies, ite, require
 from model.language.mutation import disabled, rewritten, with_update, without_guard, without_update
 from specs.mutant import Mutant
 from specs.volcano.machine import volcano
-from specs.volcano.parameters import Layout
+from specs.volcano.parameters import Edition, Layout
 from specs.volcano.state import Job, Namespace, Queue, Quota, Session, State
 
 _ENDS: Final = ("all_jobs_can_end", "every_submitted_job_ends")
+_ONE_BY_ONE: Final = {"size": 2, "minimum": 1, "namespaces": 1}
+"""A queue has its turn again before it has all that it deserves."""
+_QUEUES: Final = "(in_queue[q] * ite("
+"""What the guard about the order of queues says, and no other."""
 _JobAction = Callable[[Queue, Namespace, Job], None]
 
 
@@ -33,6 +37,24 @@ def _overused_too(m: Machine) -> _JobAction:
     def pop_job(q: Queue, n: Namespace, j: Job) -> None:
         require(s.session == Session.OPEN, ~s.someone_has_the_turn(), s.wants(q, n, j) & ~s.tried[q, n, j])
         require(s.queue_is_first(q, n), s.namespace_is_first(q, n), s.job_is_first(q, n, j))
+        s.turn[q, n, j] = True
+
+    return pop_job
+
+
+def _queue_first(m: Machine) -> _JobAction:
+    s = m.attached(State)
+
+    def is_later(p: Queue, q: Queue) -> Expr:
+        later = s.in_queue[q] * s.deserved(p) <= s.in_queue[p] * s.deserved(q)
+        return implies(any_(s.has_candidate(p, k) for k in Namespace), later)
+
+    def has_less(q: Queue, n: Namespace, k: Namespace) -> Expr:
+        return implies(s.has_candidate(q, k), s.share(q, n) * s.weight[k] <= s.share(q, k) * s.weight[n])
+
+    def pop_job(q: Queue, n: Namespace, j: Job) -> None:
+        require(s.session == Session.OPEN, ~s.someone_has_the_turn(), s.is_candidate(q, n, j), s.job_is_first(q, n, j))
+        require(all_(is_later(p, q) for p in Queue), all_(has_less(q, n, k) for k in Namespace))
         s.turn[q, n, j] = True
 
     return pop_job
@@ -74,16 +96,6 @@ _REPORTS = (
         (rewritten("discard", _dropped, "discard does not undo the statement"),),
         {"capacity": 3},
         report="volcano#268",
-    ),
-    Mutant(
-        "minimum_is_all",
-        "minAvailable of a partitioned task is taken to be all of its replicas, more than the queue has",
-        "every_submitted_job_ends",
-        volcano,
-        parameters={"size": 4, "capacity": 3},
-        consequences=("a_job_gets_ready", "all_jobs_can_end"),
-        report="volcano#4867",
-        changed={"minimum": 4},
     ),
 )
 
@@ -132,6 +144,46 @@ _SEEDED = (
         "turns_follow_namespace_shares",
         volcano,
         (without_guard("pop_job", "* weight["),),
+    ),
+    Mutant(
+        "no_namespace_order_as_shipped",
+        "the order of namespaces, over all queues together, is not looked at",
+        "turns_follow_namespace_shares",
+        volcano,
+        (without_guard("pop_job", "* weight["),),
+        {"edition": Edition.SHIPPED},
+    ),
+    Mutant(
+        "no_queue_order",
+        "the order of queues is not looked at",
+        "turns_follow_queue_shares",
+        volcano,
+        (without_guard("pop_job", _QUEUES),),
+        _ONE_BY_ONE,
+    ),
+    Mutant(
+        "no_queue_order_as_shipped",
+        "the order of a namespace's queues is not looked at",
+        "turns_follow_queue_shares",
+        volcano,
+        (without_guard("pop_job", _QUEUES),),
+        {"edition": Edition.SHIPPED, **_ONE_BY_ONE},
+    ),
+    Mutant(
+        "queue_before_namespace",
+        "what was released takes the queue first again, and there the namespace, by its share in all queues",
+        "turns_follow_namespace_shares",
+        volcano,
+        (rewritten("pop_job", _queue_first, "pop_job takes the first queue of all, then its namespaces"),),
+        {"edition": Edition.SHIPPED, "size": 2, "minimum": 1},
+    ),
+    Mutant(
+        "tried_for_ever",
+        "V4: a job that did not fit in one session is not tried in a later one either",
+        "every_submitted_job_ends",
+        volcano,
+        (without_update("open_session", "tried"),),
+        consequences=("all_jobs_can_end", "no_job_that_fits_is_left_out"),
     ),
     Mutant(
         "no_job_order",

@@ -107,22 +107,40 @@ def _declare_orders(m: Machine, s: State, events: Events) -> None:
     def gets_turn(q: Queue, n: Namespace, j: Job) -> Expr:
         return after(s.turn[q, n, j]) & ~s.turn[q, n, j]
 
-    if s.edition is Edition.SEED:
+    if s.edition is not Edition.CURRENT:
+        shipped = s.edition is Edition.SHIPPED
+
+        def may_be_next(q: Queue, k: Namespace) -> Expr:
+            return any_(s.has_candidate(p, k) for p in Queue) if shipped else s.has_candidate(q, k)
+
+        def has(q: Queue, n: Namespace) -> Expr:
+            return sum_(s.bound_share(p, n) for p in Queue) if shipped else s.bound_share(q, n)
 
         @m.step
         def turns_follow_namespace_shares() -> Expr:
             """No turn goes to a namespace while another one of the queue, with a job that may be popped, has less:
             u1/w1 < u2/w2, by what is bound at that moment. So many pods of one user don't keep back the few of
-            another (V5, V6, V7, V11)."""
+            another. In the edition that shipped one of any queue is another, and has what is bound in all (V5, V6, V7,
+            V11)."""
             return all_(
                 implies(
-                    gets_turn(q, n, j) & s.has_candidate(q, k),
-                    s.bound_share(q, n) * s.weight[k] <= s.bound_share(q, k) * s.weight[n],
+                    gets_turn(q, n, j) & may_be_next(q, k),
+                    has(q, n) * s.weight[k] <= has(q, k) * s.weight[n],
                 )
                 for q in Queue
                 for n in Namespace
                 for j in Job
                 for k in Namespace
+            )
+
+    if len(s.scope.sizes) > 1:
+
+        @m.step
+        def turns_follow_queue_shares() -> Expr:
+            """No turn goes to a queue while another one with a job that may be popped, in the edition that shipped with
+            one of the namespace that has the turn, has a smaller part of what it deserves (V10)."""
+            return all_(
+                implies(gets_turn(q, n, j), s.queue_is_first(q, n)) for q in Queue for n in Namespace for j in Job
             )
 
     if s.scope.some_job_has_extras:
@@ -221,5 +239,5 @@ def _declare_progress(m: Machine, s: State, life: Life | None) -> None:
     @m.leads_to(fairness=fairness)
     def every_submitted_job_ends(q: Queue, n: Namespace, j: Job) -> tuple[Expr, Expr]:
         """Every job that is submitted runs and ends, if the scheduler goes on, what is ready ends at last and
-        nodes that are away come back: round after round each job gets its minMember (V4, volcano#4867)."""
+        nodes that are away come back: round after round each job gets its minMember (V4)."""
         return s.phase[q, n, j] == Phase.INQUEUE, s.phase[q, n, j] == Phase.DONE

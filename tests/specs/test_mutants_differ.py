@@ -11,7 +11,10 @@ import pytest
 from model.language import Machine
 from model.language.machine import Action
 from model.language.mutation import mutated, without_guard
+from specs.editions import EDITION
 from specs.gang import gang
+from specs.mutant import Mutant
+from specs.parameters import parameters_of, shown
 from specs.registry import SHIPPED, mutants
 
 # A tracer would take more time here than the tests do; what they run is run by others too.
@@ -76,6 +79,23 @@ def test_no_two_mutants_are_the_same_machine_and_none_is_the_spec_itself(spec: s
 @pytest.mark.parametrize("spec", SHIPPED)
 def test_no_mutant_is_an_edition_or_lacks_every_repair(spec: str) -> None:
     assert [m.name for m in mutants(spec) if {"edition", "repaired"} & m.changed.keys()] == []
+
+
+def defaults_again(mutant: Mutant) -> set[str]:
+    """The parameters that a fault sets back to their defaults: what then violates a property is the spec itself."""
+    edition = str(shown(mutant.parameters[EDITION])) if EDITION in mutant.parameters else ""
+    own = {p.name: p.by_edition.get(edition, p.default) for p in parameters_of(mutant.build)}
+    return {name for name, value in mutant.changed.items() if value == own[name]}
+
+
+@pytest.mark.parametrize("spec", SHIPPED)
+def test_no_fault_is_a_default(spec: str) -> None:
+    assert [m.name for m in mutants(spec) if defaults_again(m)] == []
+
+
+def test_a_fault_that_is_a_default_is_told() -> None:
+    mutant = Mutant("x", "a reason to be", "p", gang, parameters={"quota": 2}, changed={"quota": 3, "nodes": 9})
+    assert defaults_again(mutant) == {"quota"}
 
 
 def test_what_is_the_same_machine() -> None:

@@ -24,6 +24,7 @@ MACHINES = (
     ray(split=True),
     ray(types=2, max_workers=1, max_nodes=1),
     ray(vanish=False, crash=False),
+    ray(split=True, jobs=1),
 )
 RULES = Rules("R", README, MACHINES)
 

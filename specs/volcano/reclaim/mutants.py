@@ -23,6 +23,15 @@ def _room_only(guard: Expr) -> Expr:
     return guard.args[1]
 
 
+def _until_it_has_all(guard: Expr) -> Expr:
+    """From "with one task more it has at most what it deserves" to "it has less than that"."""
+    assert isinstance(guard, Op)
+    product, capacity = guard.args
+    assert isinstance(product, Op)
+    units, queues = product.args
+    return (units - 1) * queues < capacity
+
+
 def _free(s: State, n: Node) -> Expr:
     """Room that is free now and promised to nobody."""
     return s.idle(n) - sum_(s.pipelined[p, i, n] + s.piped[p, i, n] for p in Queue for i in Job)
@@ -109,9 +118,9 @@ _REPORTS = (
         "a queue may claim until it has what it deserves or more, so each takes the odd task back from the other",
         "every_job_ends",
         volcano_reclaim,
-        parameters={"needs": Needs.PENDING},
+        (with_guard("evict", "+ 1) * 2) <= 3", _until_it_has_all),),
+        {"needs": Needs.PENDING},
         report="volcano#561",
-        changed={"claims": Claims.UNTIL},
     ),
     Mutant(
         "pending_tasks_reclaim",
