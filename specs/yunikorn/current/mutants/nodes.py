@@ -148,8 +148,8 @@ NODES = (
         "after a restart placeholders are created although their time is up, and time out at once",
         "reservation_ends_with_its_time",
         rewritten("restart", _whatever_the_time, "a reservation is gone on with whether its time is over or not"),
-        # Soft: an application whose time is up goes on. One that has nothing left then stays Accepted, without a fault.
-        parameters={"restarts": 1, "repaired": True},
+        # Soft: an application whose time is up goes on. With a pod for each placeholder none has but placeholders left.
+        parameters={"restarts": 1, "repaired": True, "reals": 2},
     ),
     report(
         "686",
