@@ -23,8 +23,8 @@ class Mutant:
     ``source`` is where the fault comes from: the rule it breaks, or the root cause of a real report. ``violated`` is
     the property that tells it, ``parameters`` the scope in which the spec without the fault holds and the fault shows.
     ``report`` is the id that the project's tracker has for a fault that people really met; such a mutant breaks nothing
-    else there but its ``consequences``, and nothing at all is violated there without it. A fault that the spec knows as a variant of itself is ``changed`` parameters
-    instead of edits.
+    else there but its ``consequences``, and nothing at all is violated there without it. A fault that the spec knows as
+    a variant of itself is ``changed`` parameters instead of edits.
     """
 
     name: str
