@@ -23,9 +23,9 @@ class Mutant:
     ``source`` is where the fault comes from: the rule it breaks, or the root cause of a real report. ``violated`` is
     the property that tells it, ``parameters`` the scope in which the spec without the fault holds and the fault shows.
     ``report`` is the id that the project's tracker has for a fault that people really met; such a mutant breaks nothing
-    else there but its ``consequences``. A fault in what users or operators say has no line of the spec to edit, and one
-    that the spec has as a variant would be written twice: these are ``changed`` parameters, none of them set back to
-    its default.
+    else there but its ``consequences``, and nothing at all is violated there without it. A fault in what users or
+    operators say has no line of the spec to edit, and one that the spec has as a variant would be written twice: these
+    are ``changed`` parameters, none of them set back to its default.
     """
 
     name: str

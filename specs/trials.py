@@ -1,7 +1,8 @@
 """Mutants on trial: whether each breaks what it is meant to, in a scope where the spec itself holds.
 
 A mutant is caught if the named property holds without the fault and is violated with it. One that tells a real report
-must break nothing else, but for the consequences that it lists: it is that fault, and not a larger one.
+must break nothing else, but for the consequences that it lists: it is that fault, and not a larger one. Nothing at all
+may be violated without it, or what it leads to might be another fault's.
 """
 
 from __future__ import annotations
@@ -122,15 +123,18 @@ def _judged(mutant: Mutant, base: Verdict, verdict: Verdict) -> tuple[Fate, str]
     name = mutant.violated
     if base[name].outcome not in (Outcome.HOLDS, Outcome.UNKNOWN):
         return Fate.SURVIVES, f"without the fault too {name} is {base[name].outcome.value}"
+    others = [p.name for p in base.properties if p.outcome is Outcome.VIOLATED]
+    if mutant.report and others:
+        return Fate.SURVIVES, f"without the fault too {', '.join(sorted(others))} is violated"
     before, after = _broken(base), _broken(verdict)
     undecided = _undecided(base) | _undecided(verdict)
     if name not in after and name not in undecided:
         return Fate.SURVIVES, f"{name} {_STILL[verdict[name].outcome]}"
     if mutant.report:
         listed = {name, *mutant.consequences}
-        others = after - before - listed - undecided
-        if others:
-            return Fate.SURVIVES, f"it breaks {', '.join(sorted(others))} too, which it does not list"
+        more = after - before - listed - undecided
+        if more:
+            return Fate.SURVIVES, f"it breaks {', '.join(sorted(more))} too, which it does not list"
         kept = listed - after - undecided
         if kept:
             return Fate.SURVIVES, f"it lists {', '.join(sorted(kept))}, which it does not break"

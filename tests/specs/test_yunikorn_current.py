@@ -18,6 +18,7 @@ from thirds import a_third
 import specs.yunikorn.current
 from model.explore import explore
 from model.export.graph import merged_graphs
+from model.language.mutation import mutated, without_guard
 from model.query import read_query
 from model.semantics import Semantics
 from model.trace import named_state
@@ -84,6 +85,48 @@ def test_each_event_has_a_scope_in_which_the_spec_holds(event: str) -> None:
     named = {parameters: set(re.findall(r"(\w+)=[12]\b", parameters)) & set(EVENTS) for parameters in ROWS}
     assert any(named[p] == {event} and row["answer"] == "holds" for p, row in ROWS.items())
     assert any(set(EVENTS) - {"config_updates"} == found for found in named.values())
+
+
+# ---- capacity and quotas
+
+BINDS = re.findall(
+    r"^\| (node|leaf|parent|root) \| (.+) \| (.+) \| (node_capacity|quota_on_every_level) \|$", README, re.MULTILINE
+)
+GUARDS = {"node": "node_used", "leaf": "leaf_used", "parent": "(parent_used + 1) <= {quota}", "root": "<= total"}
+"""What the guard of a level reads."""
+
+
+def test_every_level_is_told_to_bind_somewhere() -> None:
+    assert [level for level, *_ in BINDS] == list(GUARDS)
+    assert {scope for _, *both, _ in BINDS for scope in both} <= {*ROWS, "the same"}
+
+
+@pytest.mark.parametrize(
+    ("action", "level", "scope", "broken"),
+    a_third(
+        (action, level, one if action == "allocate_placeholder" or other == "the same" else other, broken)
+        for level, one, other, broken in reversed(BINDS)
+        for action in ("allocate_placeholder", "allocate_real")
+    ),
+)
+def test_a_level_binds_where_it_is_told_to(action: str, level: str, scope: str, broken: str) -> None:
+    machine = load("yunikorn", scope, CURRENT)
+    guard = GUARDS[level].format(quota=machine.parameters["quota"])
+    faulty = mutated(lambda: load("yunikorn", scope, CURRENT), without_guard(action, guard))
+    assert explore(faulty)[broken].outcome is Outcome.VIOLATED
+
+
+# ---- crashes
+
+
+@pytest.mark.parametrize("where", ["same", "other"])
+def test_a_crash_follows_from_what_is_read(where: str) -> None:
+    """A replacement is confirmed whose real pod is parked no more, and nothing asks whether it is."""
+    faulty = mutated(
+        lambda: load("yunikorn", "node_removals=1 size=1 repaired=true", CURRENT),
+        without_guard(f"confirm_on_{where}_node", "linked["),
+    )
+    assert explore(faulty)["core_does_not_crash"].outcome is Outcome.VIOLATED
 
 
 # ---- memory
@@ -259,6 +302,7 @@ def test_a_report_is_in_the_museum_or_left_out_for_a_reason() -> None:
         (["queues=3"], "yunikorn: queues: expected one_leaf|two_leaves, found '3'"),
         (["leaf_quota=5"], "leaf_quota is at most quota, which is 4; found 5"),
         (["memory=2"], "memory, placeholder_memory and real_memory go together; found 2, 0, 0"),
+        (["config_updates=1"], "config_updates raise the user_limit, of which there is none; found 1"),
         (["restarts=3"], "restarts is an integer from 0 to 2, found 3"),
         (["style=firm"], "yunikorn: style: expected soft|hard, found 'firm'"),
     ],

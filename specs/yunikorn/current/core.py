@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from model.language import Expr, Machine, among, count_, ite, require, when
+from model.language import Expr, Machine, Operand, among, count_, ite, require, when
+from model.language.expressions import lift
 from specs.yunikorn.current.moves import (
     after_last_placeholder,
     after_replacement,
@@ -136,12 +137,43 @@ def swap_on_same_node(s: State, a: App, p: Member, n: Node) -> None:
         leave(s, a, n, s.scope.placeholder_size - s.scope.real_size)
 
 
+def read_parked(s: State, a: App, p: Member, reads: Operand = True) -> None:
+    """The core ``reads`` the placeholder of a confirmed replacement, and the real pod that is parked behind it: where
+    one of them is not there it crashes."""
+    there = (s.placeholder[a, p] == Placeholder.ALLOCATED) & s.has_link(a, p)
+    s.crashed.next = s.crashed | (lift(reads) & ~there)
+
+
 def swap(s: State, a: App, p: Member) -> None:
     """The placeholder goes, and the real pod that is parked behind it is allocated."""
+    read_parked(s, a, p)
     forget(s, a, p)
     s.confirm[a, p] = Reason.NONE
     s.replaced.add(a, p, 1)
     s.user_used.next += s.scope.real - s.scope.placeholder
+
+
+def replaced_by_nothing(s: State, a: App, p: Member, n: Node, finds: Operand) -> None:
+    """The confirmation of a replacement without a real pod, of which only the placeholder goes. What of the pod is to
+    be read is read if it ``finds`` one."""
+    require(handled(s, a, p, Reason.REPLACED), s.placed[a, p, n], ~s.has_link(a, p))
+    move(s, a, left_by_placeholder(s, a), Core.COMPLETED, Core.FAILED)
+    read_parked(s, a, p, finds)
+    forget(s, a, p)
+    s.confirm[a, p] = Reason.NONE
+    s.placed[a, p, n] = False
+    s.replaced.add(a, p, 1)
+    s.user_used.next -= s.scope.placeholder
+    leave(s, a, n, s.scope.placeholder_size)
+
+
+def found_no_more(s: State, a: App, p: Member, finds: Operand) -> None:
+    """A confirmation for a placeholder that the core has no more. If it ``finds`` one that is replaced, it goes on to
+    read the real pod."""
+    require(s.confirm[a, p] != Reason.NONE, ~s.asked[a, p], ~s.removing())
+    require(~among(s.placeholder[a, p], Placeholder.PENDING, Placeholder.ALLOCATED))
+    read_parked(s, a, p, (s.confirm[a, p] == Reason.REPLACED) & finds)
+    s.confirm[a, p] = Reason.NONE
 
 
 def left_by_placeholder(s: State, a: App) -> Expr:
@@ -235,16 +267,7 @@ def declare_confirmations(m: Machine, s: State) -> None:
             def confirm_without_real_pod(a: App, p: Member, n: Node) -> None:
                 """The node of the real pod is gone, and the pod no longer parked: the placeholder is removed, if the
                 core gets over that nothing replaces it (YUNIKORN-3379)."""
-                require(handled(s, a, p, Reason.REPLACED), s.placed[a, p, n], ~s.has_link(a, p))
-                move(s, a, left_by_placeholder(s, a), Core.COMPLETED, Core.FAILED)
-                forget(s, a, p)
-                s.confirm[a, p] = Reason.NONE
-                s.placed[a, p, n] = False
-                s.replaced.add(a, p, 1)
-                s.user_used.next -= scope.placeholder
-                if not scope.repaired:
-                    s.crashed.next = True
-                leave(s, a, n, scope.placeholder_size)
+                replaced_by_nothing(s, a, p, n, s.has_link(a, p) if scope.repaired else True)
 
     @m.action
     def confirm_removal(a: App, p: Member, n: Node) -> None:
@@ -265,9 +288,7 @@ def declare_confirmations(m: Machine, s: State) -> None:
         @m.action
         def ignore_confirmation(a: App, p: Member) -> None:
             """The core has no such placeholder: it is gone already, or its ask was dropped (YUNIKORN-528)."""
-            require(s.confirm[a, p] != Reason.NONE, ~s.asked[a, p], ~s.removing())
-            require(~among(s.placeholder[a, p], Placeholder.PENDING, Placeholder.ALLOCATED))
-            s.confirm[a, p] = Reason.NONE
+            found_no_more(s, a, p, s.placeholder[a, p] == Placeholder.ALLOCATED)
 
     @m.action
     def node_step(n: Node) -> None:

@@ -216,10 +216,10 @@ def _declare_app_removal(m: Machine, s: State) -> None:
 def _declare_config_update(m: Machine, s: State) -> None:
     @m.action
     def update_configuration() -> None:
-        """The configuration is read anew; a limit that is in it before and after stays (YUNIKORN-2012)."""
+        """The configuration is read anew: it has one unit more for the user, which counts at once (YUNIKORN-2012)."""
         require(s.config_updates > 0)
         s.config_updates.next -= 1
-        s.limited.next = True
+        s.limit.next = s.limit + 1
 
 
 def _declare_autoscaler(m: Machine, s: State) -> None:

@@ -66,7 +66,8 @@ def yunikorn_current(
     come of each group; ``placeholder`` and ``real``: units of one of them. ``memory``: that of a node, a second
     resource, with what one of them takes of it; 0: not modelled. ``leaf_quota``, ``max_apps`` (maxapplications) and
     ``user_limit``: 0 for none. The parameters from ``duplicates`` to ``config_updates`` say how often the environment
-    may do something. ValueError for sizes that make no sense.
+    may do something; with each of ``config_updates`` the user may have one unit more. ValueError for sizes that make no
+    sense.
     """
     scope = Scope(
         apps,

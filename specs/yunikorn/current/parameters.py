@@ -108,6 +108,10 @@ class Scope:
         if any(memories) and not all(memories):
             found = ", ".join(map(str, memories))
             raise ValueError(f"memory, placeholder_memory and real_memory go together; found {found}")
+        if self.config_updates and not self.user_limit:
+            raise ValueError(
+                f"config_updates raise the user_limit, of which there is none; found {self.config_updates}"
+            )
         if self.leaf_quota > self.quota:
             raise ValueError(f"leaf_quota is at most quota, which is {self.quota}; found {self.leaf_quota}")
 

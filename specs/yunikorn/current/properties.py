@@ -71,9 +71,10 @@ def declare_usage(m: Machine, s: State) -> None:
 
         @m.always
         def user_within_limit() -> Expr:
-            """The applications of a user have no more than the user's limit, in all leaf queues together
-            (YUNIKORN-1920, YUNIKORN-2012)."""
-            return s.user_used <= scope.user_limit
+            """The applications of a user have no more than the limit that the configuration has for the user, in all
+            leaf queues together (YUNIKORN-1920, YUNIKORN-2012)."""
+            configured: Expr = scope.user_limit + scope.config_updates - s.config_updates
+            return s.user_used <= configured
 
     if scope.autoscaler:
 

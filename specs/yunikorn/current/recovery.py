@@ -32,6 +32,18 @@ def started(s: State, a: App) -> Expr:
     return (s.running_pods(a) > 0) | (s.ended[a] > 0)
 
 
+def bound_in(s: State, a: App, g: Group | None = None) -> Expr:
+    """Its placeholders that are bound, of one group or of all."""
+    return count_(
+        s.groups.within(g, p, (s.task[a, p] == Task.BOUND) & any_(s.placed[a, p, n] for n in Node)) for p in Member
+    )
+
+
+def live_pods(s: State, a: App) -> Expr:
+    """Its pods that are recovered: those that are on a node. A pod that has ended is left out."""
+    return bound_in(s, a) + s.running_pods(a)
+
+
 def declare_restart(m: Machine, s: State) -> None:
     """Core and shim are one process, and restart together."""
 
@@ -40,18 +52,14 @@ def declare_restart(m: Machine, s: State) -> None:
         """Core and shim start anew, with the pods that are bound. What was pending is asked for again; what was on its
         way, or only marked, is forgotten. A reservation is gone on with, and its lost placeholders created again,
         unless a real pod was started or its time is over (Y29, YUNIKORN-686, YUNIKORN-1161, YUNIKORN-3332)."""
-        restarted(s, goes_on)
+        restarted(s)
 
 
-def bound_in(s: State, a: App, g: Group | None = None) -> Expr:
-    """Its placeholders that are bound, of one group or of all."""
-    return count_(
-        s.groups.within(g, p, (s.task[a, p] == Task.BOUND) & any_(s.placed[a, p, n] for n in Node)) for p in Member
-    )
-
-
-def restarted(s: State, reserves: Callable[[State, App], Expr]) -> None:
-    """The scheduler after a restart; ``reserves``: whether it goes on to reserve."""
+def restarted(
+    s: State, reserves: Callable[[State, App], Expr] = goes_on, pods: Callable[[State, App], Expr] = live_pods
+) -> None:
+    """The scheduler after a restart; ``reserves``: whether an application goes on to reserve. ``pods``: how many are
+    recovered of it, which bring it back."""
     scope = s.scope
 
     def bound(a: App) -> Expr:
@@ -65,7 +73,9 @@ def restarted(s: State, reserves: Callable[[State, App], Expr]) -> None:
         return ~s.over(a) & ((s.running_pods(a) > 0) | (bound(a) == scope.size))
 
     def lives(a: App) -> Expr:
-        return ~s.over(a) & among(s.shim[a], Shim.ACCEPTED, Shim.RESERVING, Shim.RESUMING, Shim.RUNNING)
+        """Whether it is there after the restart: of what is over that may only be for pods that are recovered."""
+        active = among(s.shim[a], Shim.ACCEPTED, Shim.RESERVING, Shim.RESUMING, Shim.RUNNING)
+        return ite(s.over(a), pods(s, a) > 0, active)
 
     require(s.restarts > 0, ~s.removing(), all_(s.updates[a].is_empty() & (s.core[a] != Core.FAILING) for a in App))
     s.restarts.next -= 1
@@ -79,19 +89,18 @@ def restarted(s: State, reserves: Callable[[State, App], Expr]) -> None:
     s.user_used.next = sum_(units(a) for a in App)
     s.running_apps.next = count_(lives(a) & runs(a) for a in App)
     for a in App:
-        recover(s, a, bound(a), lives(a), runs(a), reserves(s, a))
+        recover(s, a, lives(a), runs(a), reserves(s, a), pods(s, a) > 0)
 
 
-def recover(s: State, a: App, bound: Expr, lives: Expr, runs: Expr, reserves: Expr) -> None:
-    """One application after a restart."""
+def recover(s: State, a: App, lives: Expr, runs: Expr, reserves: Expr, holds: Expr) -> None:
+    """One application after a restart, which ``holds`` something if pods of it are recovered."""
     kept = s.scope.recovery is Recovery.KEPT
-    holds = (bound > 0) | (s.running_pods(a) > 0)
     core = ite(runs, Core.RUNNING, ite(holds, Core.ACCEPTED, Core.NEW))
     s.core[a] = ite(lives, core, s.core[a])
     # an application without a pod is not heard of again
     s.removed[a] = s.removed[a] | (lives & ~holds & (s.ended[a] == s.scope.all_reals))
     s.shim[a] = ite(lives, ite(reserves, Shim.RESERVING, Shim.RUNNING), s.shim[a])
-    s.placeholder_timer[a] = ite(lives & (bound > 0), Timer.ON, Timer.OFF)
+    s.placeholder_timer[a] = ite(lives & (bound_in(s, a) > 0), Timer.ON, Timer.OFF)
     s.completing_timer[a] = False
     for g in s.groups.each():
         s.count[a, g] = ite(lives, bound_in(s, a, g) if kept else 0, s.count[a, g])

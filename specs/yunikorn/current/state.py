@@ -115,8 +115,8 @@ class State:
     (an allocation), ``release`` and ``confirm`` are messages on their way. Real pods are counted: ``unsubmitted`` in
     the shim, ``real_asks`` in the core, ``reals`` allocated, ``ended``. ``due_node`` and ``due_queue`` are what a
     removal has taken from the application, and not yet from the node and from the queue; ``due_ask``: the ask of what
-    was removed has still to go. The ``..._used`` are what nodes, queues and users count as used; ``limited``: the limit
-    of the user is known; ``wanted``: what the autoscaler was told last.
+    was removed has still to go. The ``..._used`` are what nodes, queues and users count as used; ``limit``: the limit
+    of the user that the core goes by, 0 for none; ``wanted``: what the autoscaler was told last.
     """
 
     def __init__(self, m: Machine, scope: Scope) -> None:
@@ -165,7 +165,7 @@ class State:
         self.leaving = m.variable("leaving", Node, bool, init=False)
         self.lost = m.variable("lost", Node, bool, init=False)
         self.crashed = m.scalar("crashed", bool, init=False)
-        self.limited = m.scalar("limited", bool, init=True)
+        self.limit = m.scalar("limit", range(s.user_limit + s.config_updates + 1), init=s.user_limit)
         self.wanted = m.scalar("wanted", range(s.most_units + 1 if s.autoscaler else 1), init=0)
         self.total = m.scalar("total", range(s.nodes * s.capacity + 1), init=s.nodes * s.capacity)
         # the shim
@@ -266,14 +266,13 @@ class State:
         """Head room on each level: of the leaf queue, if it lists the type, of the parent, and of the root, whose
         maximum is the size of all nodes; and, where the user is limited, what is left to it in the leaf and in the
         parent."""
-        limit = self.scope.user_limit
         levels = [self.parent_used + units <= self.scope.quota, self.parent_used + units <= self.total]
         if self.scope.leaf_quota:
             leaf = sum_(ite(self.in_leaf(a, q), self.leaf_used[q], 0) for q in Queue)
             levels.insert(0, leaf + units <= self.scope.leaf_quota)
-        if limit:
+        if self.scope.user_limit:
             in_leaf = sum_(ite(self.queue_of[b] == self.queue_of[a], self.holds(b), 0) for b in App)
-            levels += [~self.limited | (in_leaf + units <= limit), ~self.limited | (self.user_used + units <= limit)]
+            levels += [(self.limit == 0) | (used + units <= self.limit) for used in (in_leaf, self.user_used)]
         return levels
 
     def outstanding(self, q: Queue) -> Expr:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from model.language import Expr, Machine, Op, Operand, all_, ite, require, sum_
+from model.language import Expr, Machine, Op, Operand, all_, require, sum_
 from model.language.expressions import lift
 from model.language.mutation import disabled, rewritten, with_guard, with_update, without_guard, without_update
 from specs.yunikorn.current.mutants.edits import counts_only_if, report
 from specs.yunikorn.current.parameters import Recovery, Style
-from specs.yunikorn.current.recovery import goes_on, restarted, started
+from specs.yunikorn.current.recovery import goes_on, live_pods, restarted, started
 from specs.yunikorn.current.state import App, Core, Member, Node, Queue, Shim, State, Task, least
 from specs.yunikorn.parameters import Queues, Timers
 
 NODE: Final = {"node_removals": 1, "repaired": True}
+THREE: Final = {"apps": 3, "size": 1, "nodes": 1, "capacity": 3, "timers": Timers.OFF}
 RESTART: Final = {"restarts": 1, "repaired": True, "style": Style.HARD}
 
 
@@ -86,6 +87,15 @@ def _placeholders_count(m: Machine) -> Any:
     return restart
 
 
+def _ended_too(m: Machine) -> Any:
+    s = m.attached(State)
+
+    def restart() -> None:
+        restarted(s, pods=lambda s, a: live_pods(s, a) + s.ended[a])
+
+    return restart
+
+
 def _whatever_runs(m: Machine) -> Any:
     s = m.attached(State)
 
@@ -148,8 +158,8 @@ NODES = (
         "after a restart placeholders are created although their time is up, and time out at once",
         "reservation_ends_with_its_time",
         rewritten("restart", _whatever_the_time, "a reservation is gone on with whether its time is over or not"),
-        # Soft: an application whose time is up goes on. One that has nothing left then stays Accepted, without a fault.
-        parameters={"restarts": 1, "repaired": True},
+        # Soft: an application whose time is up goes on. With a pod for each placeholder none has but placeholders left.
+        parameters={"restarts": 1, "repaired": True, "reals": 2},
     ),
     report(
         "686",
@@ -182,7 +192,7 @@ NODES = (
         "terminated_pods_recovered",
         "pods that have ended are recovered, and bring their application back",
         "ends_are_final",
-        with_update("restart", "core", lambda after: ite(after == Core.COMPLETED, Core.ACCEPTED, after)),
+        rewritten("restart", _ended_too, "pods that have ended are not left out of what is recovered"),
         parameters=RESTART,
         consequences=(
             "deadlock_free",
@@ -214,10 +224,10 @@ NODES = (
     report(
         "2012",
         "limit_reset",
-        "when the configuration is read anew a limit is reset, though it is in it as before",
+        "when the configuration is read anew a limit is reset, though it is still in it",
         "user_within_limit",
-        with_update("update_configuration", "limited", lambda _: False),
-        parameters={"user_limit": 1, "config_updates": 1},
+        with_update("update_configuration", "limit", lambda _: 0),
+        parameters={**THREE, "user_limit": 1, "config_updates": 1},
     ),
     report(
         "631",

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from model.language import Machine, Op, among, ite, require
 from model.language.mutation import rewritten, with_action, with_guard, without_update
-from specs.yunikorn.current.core import handled, removed
+from specs.yunikorn.current.core import found_no_more, handled, removed, replaced_by_nothing
 from specs.yunikorn.current.mutants.edits import also, counts_only_if, first_half, report
-from specs.yunikorn.current.state import App, Core, Member, Node, Placeholder, Reason, State
+from specs.yunikorn.current.state import App, Member, Node, Placeholder, Reason, State
 from specs.yunikorn.current.timers import (
     asks_at_timeout,
     count_timed_out,
@@ -29,9 +29,7 @@ def _trusting(m: Machine) -> Any:
     s = m.attached(State)
 
     def ignore_confirmation(a: App, p: Member) -> None:
-        require(s.confirm[a, p] != Reason.NONE, s.placeholder[a, p] == Placeholder.GONE, ~s.removing())
-        s.crashed.next = s.crashed | (s.confirm[a, p] == Reason.REPLACED)
-        s.confirm[a, p] = Reason.NONE
+        found_no_more(s, a, p, True)
 
     return ignore_confirmation
 
@@ -54,15 +52,13 @@ def _all_of_the_group(guard: Any) -> Any:
     return guard.args[0].args[0] == 0
 
 
-def _crash(m: Machine) -> Any:
+def _unchecked(m: Machine) -> Any:
     s = m.attached(State)
 
-    def trust_the_link(a: App, p: Member, n: Node) -> None:
-        """The core looks at the real pod of a replacement without asking whether there is one."""
-        require(handled(s, a, p, Reason.REPLACED), s.placed[a, p, n], ~s.has_link(a, p), ~s.crashed)
-        s.crashed.next = True
+    def confirm_without_real_pod(a: App, p: Member, n: Node) -> None:
+        replaced_by_nothing(s, a, p, n, True)
 
-    return trust_the_link
+    return confirm_without_real_pod
 
 
 def _echoes(m: Machine) -> Any:
@@ -141,7 +137,7 @@ PLACEHOLDERS = (
         "second_release",
         "a replacement that is confirmed twice is looked up in the core without asking whether it is still there",
         "core_does_not_crash",
-        rewritten("ignore_confirmation", _trusting, "a second confirmation of a replacement is not noticed"),
+        rewritten("ignore_confirmation", _trusting, "whether the replaced placeholder is still there is not asked"),
         parameters={"duplicates": 1},
     ),
     report(
@@ -149,7 +145,7 @@ PLACEHOLDERS = (
         "replacement_without_a_pod",
         "a confirmed replacement whose real pod is parked no more is taken for one that has it",
         "core_does_not_crash",
-        with_action("confirm_without_real_pod", _crash, "a replacement without a real pod crashes the core"),
+        rewritten("confirm_without_real_pod", _unchecked, "whether a real pod is parked is not asked"),
         parameters={"node_removals": 1, "repaired": True},
     ),
     report(
@@ -232,10 +228,11 @@ PLACEHOLDERS = (
     ),
     report(
         "2926",
-        "released_at_the_end_not_counted",
-        "placeholders that are released when their application completes are not counted as timed out",
+        "removed_at_once_not_counted",
+        "placeholders that go with all that their application has, when it is removed, are not counted as timed out",
         "group_counters_add_up",
-        counts_only_if("confirm_removal", "timed_out", lambda cell: cell("core") != Core.COMPLETING),
+        without_update("remove_application", "timed_out"),
+        parameters={"app_removals": 1},
     ),
     report(
         "2953",
