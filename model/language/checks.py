@@ -15,7 +15,7 @@ from model.language.data.base import Handle
 from model.language.errors import Location, SpecError, definition, user_frame, where
 from model.language.expressions import Const, Expr, Lookup, Op, Quantified, Read, Symbol, lift
 from model.language.properties import BUILT_IN
-from model.language.sizes import Size, number_of, within
+from model.language.sizes import Size, names_of, within
 from model.language.sorts import Sort, is_sort
 from model.language.tracing import closed
 from model.language.types import BOOL, LARGEST, SortType, describe_domain, domain_type
@@ -38,7 +38,7 @@ def element_names(sort: type[Sort], size: object, names: Sequence[object] | None
     if names is None:
         if type(size) not in (int, Size) or not within((size,), 1, MOST_ELEMENTS):
             raise SpecError(f"{sort.__name__}: size is an integer from 1 to {MOST_ELEMENTS}, found {size!r}", where())
-        return tuple(f"{sort.__name__.lower()}{i + 1}" for i in range(number_of(size)))
+        return names_of(sort.__name__.lower(), size)
     if isinstance(names, str) or not 1 <= len(names) <= MOST_ELEMENTS:
         raise SpecError(f"{sort.__name__}: names is a list of 1 to {MOST_ELEMENTS} names, found {names!r}", where())
     if (size is not None and size != len(names)) or len(set(names)) != len(names):

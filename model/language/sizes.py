@@ -12,12 +12,12 @@ from __future__ import annotations
 import linecache
 import operator
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any, Final
 
-from model.language.errors import Location, spec_line
+from model.language.errors import Location, is_language, spec_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +170,55 @@ def number_of(size: Any) -> Any:
     return size._number if isinstance(size, Size) else size
 
 
+class Names(tuple[str, ...]):
+    """The names of the elements that a `Size` gave a sort: how many there are is recorded where a spec asks for it,
+    of these, of the declaration, or of the machine."""
+
+    size: Size
+
+    def _asked(self) -> None:
+        frame, asker = sys._getframe(2), ""
+        while is_language(frame.f_code) and frame.f_back is not None:
+            frame, asker = frame.f_back, frame.f_code.co_name
+        if asker in _ASKERS and not _is_engine(frame.f_globals.get("__name__", "")):
+            self.size._used("is asked of the machine")
+
+    def __len__(self) -> int:
+        self._asked()
+        return super().__len__()
+
+    def __iter__(self) -> Iterator[str]:
+        self._asked()
+        return super().__iter__()
+
+    def __getitem__(self, index: Any) -> Any:
+        self._asked()
+        return super().__getitem__(index)
+
+    def __contains__(self, name: object) -> bool:
+        self._asked()
+        return super().__contains__(name)
+
+
+_ASKERS: Final = ("", "size", "values", "show", "cells", "initial_choices")
+"""What a spec asks a machine for how many elements there are; none if it looks at the names."""
+
+
+def _is_engine(module: str) -> bool:
+    """Whether this is a module of the engines, which read a machine that is built."""
+    return module.startswith("model.")
+
+
+def names_of(sort: str, size: Any) -> tuple[str, ...]:
+    """A name for each of ``size`` elements, a number or a `Size`."""
+    plain = tuple(f"{sort}{i + 1}" for i in range(number_of(size)))
+    if not isinstance(size, Size):
+        return plain
+    names = Names(plain)
+    names.size = size
+    return names
+
+
 def within(sizes: Collection[Any], least: int, most: int) -> bool:
     """Whether the product of ``sizes`` is from ``least`` to ``most``. The caller has to raise an error if it is not,
     and to go on alike for every size if it is."""
@@ -185,4 +234,4 @@ def within(sizes: Collection[Any], least: int, most: int) -> bool:
     return fits
 
 
-__all__ = ["Record", "Size", "Use", "number_of", "within"]
+__all__ = ["Names", "Record", "Size", "Use", "names_of", "number_of", "within"]

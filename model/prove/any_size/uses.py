@@ -8,8 +8,9 @@ and called again, until no call does. Any other size then takes, comparison by c
 called for its region. A check is no region, for a size that it refuses is none of the family: each is made to fail
 once, to see that the spec is refused then. Any other use may make any size a case of its own, and none is known.
 
-Two things are believed: that the function does not ask for the type or identity of what it is given, nor the machine
-how many elements it has declared. And, as everywhere, that it does the same each time it is called.
+How many elements there are a function could also ask the machine; that is recorded as well. What is believed is that it
+does not ask for the type or identity of what it is given, nor tries what the language refuses to learn a size; and, as
+everywhere, that it does the same each time it is called.
 """
 
 from __future__ import annotations

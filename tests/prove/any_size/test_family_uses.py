@@ -153,6 +153,27 @@ def test_any_other_use_is_unknown_with_its_line(use: str) -> None:
         family(most)
 
 
+ASKED: dict[str, Callable[[Machine], Any]] = {
+    "size": lambda m: m.sorts[Job].size,
+    "names": lambda m: len(m.sorts[Job].names),
+    "last name": lambda m: m.sorts[Job].names[-1],
+    "each name": lambda m: [*m.sorts[Job].names],
+    "values": lambda m: m.values(Job),
+    "cells": lambda m: len(m.cells()),
+}
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_what_a_machine_is_asked_about_sizes_is_unknown(asked: str) -> None:
+    def build(jobs: int = 2, slots: int = 2) -> Machine:
+        m = spec(jobs, slots)
+        ASKED[asked](m)
+        return m
+
+    with pytest.raises(Unreadable, match=r"^jobs is asked of the machine at .*test_family_uses\.py:\d+"):
+        family_of(build, {"jobs": 2, "slots": 2})
+
+
 def test_sizes_are_compared_with_each_other_is_unknown() -> None:
     def build(jobs: int = 2, slots: int = 2) -> Machine:
         return spec(jobs, slots, 1 + 0 * (jobs > slots))
