@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from model.language import Machine, SpecError
 from model.language.describe import describe
+from model.language.sizes import names_of
 from model.language.variables import VariableBase
 from model.prove.any_size.effects import uniform_start
 from model.prove.any_size.terms import Unreadable
@@ -46,9 +47,7 @@ def resized(machine: Machine, sizes: Mapping[str, int]) -> Machine:
     """The same machine with other numbers of elements; it must have no tables, and its elements all start alike."""
     other = copy.copy(machine)
     other.sorts = {
-        sort: replace(d, names=tuple(f"{sort.__name__.lower()}{i + 1}" for i in range(sizes[sort.__name__])))
-        if sort.__name__ in sizes
-        else d
+        sort: replace(d, names=names_of(sort.__name__.lower(), sizes[sort.__name__])) if sort.__name__ in sizes else d
         for sort, d in machine.sorts.items()
     }
     return other

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from families import at_size
 
 from model.language import Machine, Sort, all_, require
 from model.language.sizes import Record, Size
@@ -227,6 +228,11 @@ def test_a_spec_that_takes_only_integers_is_unknown() -> None:
 
     with pytest.raises(Unreadable, match="cannot be recorded at jobs=2 slots=2: jobs is an integer"):
         family(most)
+
+
+def test_a_machine_that_is_resized_is_a_family() -> None:
+    """The random machines of other tests are."""
+    assert family_of(at_size(spec(2, 2)), {"size": 2}).sizes == {"size": ("Job", "Slot")}
 
 
 SHIPPED = [(gang, ()), (kubernetes_slice, ()), (volcano_slice, ()), (yunikorn_slice, ("nodes=1",))]
