@@ -15,6 +15,7 @@ from math import prod
 from typing import Any
 
 from model.language import Machine
+from model.language.sizes import Size, number_of, within
 from specs.editions import ByEdition, default_edition
 
 
@@ -111,17 +112,17 @@ def shown(value: Any) -> Any:
 
 def check_size(name: str, value: int, least: int = 1, most: int = 1000) -> None:
     """ValueError that names the parameter, what was found and what is possible, if ``value`` is no sensible size."""
-    if type(value) is not int or not least <= value <= most:
+    if type(value) not in (int, Size) or not within((value,), least, most):
         raise ValueError(f"{name} is an integer from {least} to {most}, found {value!r}")
 
 
 def check_product(values: Mapping[str, int], most: int) -> None:
     """ValueError that names the parameters, if the product of ``values`` is more than ``most``: a state has a number
     for each combination, and must stay one that can be explored."""
-    found = prod(values.values())
-    if found > most:
-        numbers = " x ".join(map(str, values.values()))
-        raise ValueError(f"{' x '.join(values)} is at most {most}, found {numbers} = {found}")
+    if not within(values.values(), 0, most):
+        found = [number_of(value) for value in values.values()]
+        numbers = f"{' x '.join(map(str, found))} = {prod(found)}"
+        raise ValueError(f"{' x '.join(values)} is at most {most}, found {numbers}")
 
 
 def check_member(name: str, value: object, kind: type[enum.Enum]) -> None:

@@ -15,6 +15,7 @@ from model.language.data.base import Handle
 from model.language.errors import Location, SpecError, definition, user_frame, where
 from model.language.expressions import Const, Expr, Lookup, Op, Quantified, Read, Symbol, lift
 from model.language.properties import BUILT_IN
+from model.language.sizes import Size, names_of, within
 from model.language.sorts import Sort, is_sort
 from model.language.tracing import closed
 from model.language.types import BOOL, LARGEST, SortType, describe_domain, domain_type
@@ -35,9 +36,9 @@ _COUNTED = re.compile(r" x\d+$")
 def element_names(sort: type[Sort], size: object, names: Sequence[object] | None) -> tuple[str, ...]:
     """The names of a sort's elements, checked: all different, and such that a cell's name can be read back."""
     if names is None:
-        if type(size) is not int or not 1 <= size <= MOST_ELEMENTS:
+        if type(size) not in (int, Size) or not within((size,), 1, MOST_ELEMENTS):
             raise SpecError(f"{sort.__name__}: size is an integer from 1 to {MOST_ELEMENTS}, found {size!r}", where())
-        return tuple(f"{sort.__name__.lower()}{i + 1}" for i in range(size))
+        return names_of(sort.__name__.lower(), size)
     if isinstance(names, str) or not 1 <= len(names) <= MOST_ELEMENTS:
         raise SpecError(f"{sort.__name__}: names is a list of 1 to {MOST_ELEMENTS} names, found {names!r}", where())
     if (size is not None and size != len(names)) or len(set(names)) != len(names):

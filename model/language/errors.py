@@ -65,6 +65,14 @@ def line_of(frame: FrameType) -> Location:
     return Location(frame.f_code.co_filename, frame.f_lineno)
 
 
+def spec_line(frame: FrameType) -> Location:
+    """The line that the nearest caller executes that is neither of this package nor of Python's library."""
+    found: FrameType | None = frame
+    while found is not None and (is_language(found.f_code) or found.f_code.co_filename.startswith(_LIBRARY)):
+        found = found.f_back
+    return line_of(found or frame)
+
+
 _standing: list[Location] = []
 
 

@@ -2,7 +2,8 @@
 
 The way of a spec through here:
 
-- `family`: the spec is built at several sizes; that it says the same at each is what makes it one family.
+- `uses`: what a spec function does with its sizes, and so at which sizes it has to be called to know it at all.
+- `family`: the spec is built at those and several more; that it says the same at each is what makes it one family.
 - `effects`: what an expression is after a step, said in the state before it.
 - `sums`, `linear`, `terms`: sums over sorts of any size become combinations of counters; `obligations` proves each
   computation, element by element.

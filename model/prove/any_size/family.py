@@ -1,22 +1,25 @@
 """A family of machines: one spec function, at all sizes of its sorts.
 
-A spec is a Python function, and could say something else at each size. So it is called at several sizes, and what it
-says must be the same text each time, up to how many elements the sorts have.
+A spec is a Python function, and could say something else at each size. So it is called with sizes that record what it
+does with them (`uses`), at so many that its answer at any other is known; and what it says must be the same text each
+time, up to how many elements the sorts have.
 """
 
 from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from model.language import Machine, SpecError
 from model.language.describe import describe
+from model.language.sizes import names_of
 from model.language.variables import VariableBase
 from model.prove.any_size.effects import uniform_start
 from model.prove.any_size.terms import Unreadable
+from model.prove.any_size.uses import Build, points
 
 SIZES: Final = (1, 2, 3, 5)
 """Values of a parameter that a machine is built with, to see what it decides and whether the text stays the same."""
@@ -26,9 +29,6 @@ _LEAST_COMPARED: Final = 2
 _MOST_TOGETHER: Final = 4
 _DECORATOR: Final = "    @m."
 _ACTION: Final = "m.action"
-
-Build = Callable[..., Machine]
-"""A spec function, with all its parameters as keywords."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +47,7 @@ def resized(machine: Machine, sizes: Mapping[str, int]) -> Machine:
     """The same machine with other numbers of elements; it must have no tables, and its elements all start alike."""
     other = copy.copy(machine)
     other.sorts = {
-        sort: replace(d, names=tuple(f"{sort.__name__.lower()}{i + 1}" for i in range(sizes[sort.__name__])))
-        if sort.__name__ in sizes
-        else d
+        sort: replace(d, names=names_of(sort.__name__.lower(), sizes[sort.__name__])) if sort.__name__ in sizes else d
         for sort, d in machine.sorts.items()
     }
     return other
@@ -67,23 +65,44 @@ def family_of(build: Build, parameters: Mapping[str, Any]) -> Family:
     widest = built(build, {**parameters, **larger})
     machine = machine if widest is None else widest
     wanted = _text(machine)
-    compared, fewer = 0, list[dict[str, int]]()
-    for values in _others(parameters, sizes):
+    texts = dict[tuple[int, ...], tuple[str, ...] | None]()
+    fewer = list[dict[str, int]]()
+
+    def compare(values: dict[str, int]) -> None:
+        if (key := tuple(values.values())) in texts:
+            return
         other = built(build, {**parameters, **values})
-        if other is None:
-            continue
-        where = " ".join(f"{name}={value}" for name, value in values.items())
-        difference = _difference(wanted, theirs := _text(other))
-        if difference is not None:
-            raise Unreadable(f"the spec is another one at {where}: {difference}")
-        compared += 1
+        texts[key] = theirs = None if other is None else _text(other)
+        if theirs is None:
+            return
+        if (difference := _difference(wanted, theirs)) is not None:
+            raise Unreadable(f"the spec is another one at {_told(values)}: {difference}")
         if len(theirs) < len(wanted):
             fewer.append(values)
+
+    for values in _others(parameters, sizes):
+        compare(values)
+    for values, text in points(build, parameters, sizes, _text) if sizes else ():
+        compare(values)
+        _check_alike(values, text, texts[tuple(values.values())])
+    compared = sum(text is not None for text in texts.values())
     if sizes and compared < _LEAST_COMPARED:
         raise Unreadable("the spec cannot be had at other sizes, to see whether it stays the same")
     for variable in machine.variables:
         variable.initial = uniform_start(machine, variable)  # not a list, which has a length
     return Family(machine, sizes, compared, _in_words(fewer))
+
+
+def _check_alike(values: dict[str, int], recorded: tuple[str, ...] | str, plain: tuple[str, ...] | None) -> None:
+    """Unreadable if the spec is another one where its uses of sizes are recorded."""
+    if plain == (None if isinstance(recorded, str) else recorded):
+        return
+    why = f": {recorded}" if isinstance(recorded, str) else ""
+    raise Unreadable(f"what the spec does with its sizes cannot be recorded at {_told(values)}{why}")
+
+
+def _told(values: Mapping[str, int]) -> str:
+    return " ".join(f"{name}={value}" for name, value in values.items())
 
 
 def _others(parameters: Mapping[str, Any], sizes: Mapping[str, Any]) -> list[dict[str, int]]:
@@ -99,7 +118,7 @@ def _in_words(found: list[dict[str, int]]) -> tuple[str, ...]:
     """What all these sizes have in common, if they do, else each of them: ``nodes=1``."""
     common = [item for item in found[0].items() if all(item in each.items() for each in found)] if found else []
     told = [dict(common)] if common else found
-    return tuple(" ".join(f"{name}={value}" for name, value in each.items()) for each in told)
+    return tuple(map(_told, told))
 
 
 def _decides(build: Build, parameters: Mapping[str, Any], name: str, machine: Machine) -> tuple[str, ...]:
