@@ -51,7 +51,7 @@ def any_size_text(family: SpecFamily, report: SliceReport | None, proof: Proof) 
     rows = [(c.verdict.name, c.verdict.kind, c.verdict.outcome.value, same or c.verdict.how) for c in proof.claimed]
     parts = [
         paragraph(f"{proof.spec} {parameters}".strip(), indent="  "),
-        paragraph(_headline(proof), indent="  "),
+        paragraph(_headline(family, report, proof), indent="  "),
         *([paragraph(f"Nothing can be proved: {proof.claimed[0].verdict.how}", indent="  ")] if same else []),
         "",
         table(["property", "kind", "verdict", "because"], rows),
@@ -72,12 +72,15 @@ def _same_reason(proof: Proof) -> str:
     return "as told above" if unknown and len(proof.claimed) > 1 == len({c.verdict.how for c in proof.claimed}) else ""
 
 
-def _headline(proof: Proof) -> str:
+def _headline(family: SpecFamily, report: SliceReport | None, proof: Proof) -> str:
     holding = sum(c.verdict.outcome is Outcome.HOLDS for c in proof.claimed)
     match proof.outcome:
         case Outcome.HOLDS:
             count = len(proof.claimed)
             what = f"{count} {'property' if count == 1 else 'properties'} {_any_number(proof.any_size)}"
+            if report is not None and family.full is not None:
+                what = f"of the slice of {family.full.name}, {what}; its own steps were compared with the slice at the"
+                what += " sizes told below only"
         case Outcome.VIOLATED:
             first = proof.first_violation
             assert first is not None

@@ -45,6 +45,7 @@ def test_options_of_longer_inductions_are_refused(capsys: pytest.CaptureFixture[
     assert run(["prove", toy, "--any-size", "--property", "nothing"]) == 2
     assert run(["prove", toy, "--any-size", "jobs=many"]) == 2
     assert run(["prove", "yunikorn", "--any-size", "edition=current"]) == 2
+    assert run(["prove", "kubernetes", "--any-size", "pods=2", "nodes=2", "misfits=0", "late=true"]) == 2
 
 
 @pytest.mark.slow
@@ -55,7 +56,10 @@ def test_a_spec_with_a_slice_is_proved_through_it(capsys: pytest.CaptureFixture[
     status, told, _ = answer(capsys, "prove", "volcano", "--any-size", "edition=current", "bind_failures=1")
     assert (status, told["verdict"], told["slice"]["is_slice"]) == (3, "unknown", False)
     assert run(["prove", "volcano", "--any-size", "capacity=3"]) == 0
-    assert "What is proved is a slice of volcano" in capsys.readouterr().out
+    text = " ".join(capsys.readouterr().out.split())
+    assert "What is proved is a slice of volcano" in text
+    assert "HOLDS: of the slice of volcano, 8 properties for any number of Queue (queues) and Job (jobs)" in text
+    assert "; its own steps were compared with the slice at the sizes told below only (" in text
 
 
 def test_nothing_is_shown_through_what_is_no_slice() -> None:

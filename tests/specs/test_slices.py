@@ -22,6 +22,7 @@ from model.language import Machine, PropertyKind
 from model.language.mutation import mutated, without_guard
 from model.prove import prove
 from model.verdict import Outcome
+from specs.kubernetes import kubernetes
 from specs.loading import SpecLoadError, load_sliced, load_spec
 from specs.mutant import Mutant
 from specs.registry import SHIPPED, SLICED, mutants, slice_of
@@ -41,7 +42,7 @@ ROWS = [pytest.param(spec, *row, id=f"{spec}-{row[0]}") for spec in SLICED for r
 # Together they have every variable and every action of which the slices speak.
 NAMED = {
     "yunikorn": ("", "policy=fair", "size=5"),
-    "kubernetes": ("", "edition=seed", "late=true failures=2 pods=2 nodes=2"),
+    "kubernetes": ("", "edition=seed", "failures=2 pods=2 nodes=2"),
     "volcano": ("drains=1 bind_failures=1 quota_changes=1", "edition=current"),
 }
 
@@ -192,8 +193,11 @@ def test_a_finding_of_todays_code_is_no_step_of_the_slice() -> None:
     assert bad is not None
     assert (bad.call[:13], bad.distance) == ("commit_fails(", 5)
     assert re.fullmatch(r"discard\((\S+, \S+)\) makes bound\[\1\] = 0, in_queue\[.+\] = 0, used = 0", bad.why)
-    late = {"pods": 2, "nodes": 2, "misfits": 0, "late": True, "failures": 2}
-    bad = check_slice(slice_of("kubernetes"), **late).first_bad
+    slice_, late = slice_of("kubernetes"), {"pods": 2, "nodes": 2, "misfits": 0, "failures": 2}
+    full, (_, small) = kubernetes(**late, late=True), slice_.machines(late)
+    removed = {**slice_.removed, "waiting": "assumed pods that Permit holds back are like others"}
+    slice_ = replace(slice_, removed=removed, actions={**slice_.actions, "permit_times_out": ("bind_fails",)})
+    bad = compare(slice_, full, small).first_bad
     assert bad is not None
     assert (bad.call[:15], bad.distance) == ("decide_success(", 13)
     assert bad.why == f"{bad.call} needs (scheduled[g] + sum_(proposed[g, n] for n in Node)) >= 2"
@@ -264,6 +268,7 @@ def test_a_view_that_sees_too_little_is_told() -> None:
             "cycle=pod_by_pod misfits=0",
             "the slice of kubernetes is for cycle=pod_group, found pod_by_pod",
         ),
+        ("kubernetes", "late=true pods=2 misfits=0", "the slice of kubernetes is for late=false, found true"),
         ("volcano", "layout=case1", "the slice of volcano is for layout=grid, found case1"),
         ("volcano", "slow_ends=1", "the slice of volcano is for slow_ends=0, found 1"),
     ],
