@@ -31,7 +31,7 @@ def _nothing_shown(claimed: Claimed, why: str) -> Claimed:
 
 def slice_json(family: SpecFamily, report: SliceReport | None) -> dict[str, Any] | None:
     """Which spec the proof is about where it goes through a slice, and what was compared: the spec at ``parameters``,
-    and at no others. Counts and ``is_slice`` are null where time ran out before that. Null where it goes through none."""
+    and no others. Counts and ``is_slice`` are null where time ran out before that. Null where it goes through none."""
     if family.slice_ is None or family.full is None:
         return None
     return {

@@ -71,7 +71,7 @@ def test_the_time_limit_is_for_the_comparison_too(capsys: pytest.CaptureFixture[
     status, told, _ = answer(capsys, *arguments)
     assert (status, told["verdict"], told["slice"]["is_slice"], told["slice"]["states"]) == (3, "unknown", None, None)
     assert 0.05 <= told["seconds"] < 5
-    assert {p["because"] for p in told["properties"]} == {"time limit of 0.05 s ran out"}
+    assert {p["how"] for p in told["properties"]} == {"time limit of 0.05 s ran out"}
     assert run([*arguments]) == 3
     assert "That it is a slice of volcano edition=" in capsys.readouterr().out
 
@@ -87,7 +87,7 @@ def test_without_a_whole_comparison_nothing_is_shown(
     arguments = ("prove", "volcano", "--any-size", "queues=1", "jobs=1", "--property", "jobs_do_not_grow")
     status, told, _ = answer(capsys, *arguments)
     assert (status, told["verdict"], told["slice"]["is_slice"]) == (3, "unknown", None)
-    assert told["properties"][0]["because"].endswith(why)
+    assert told["properties"][0]["how"].endswith(why)
 
 
 def test_nothing_is_shown_through_what_is_no_slice() -> None:
