@@ -80,8 +80,8 @@ def _headline(family: SpecFamily, report: SliceReport | None, proof: Proof) -> s
             count = len(proof.claimed)
             what = f"{count} {'property' if count == 1 else 'properties'} {_any_number(proof.any_size)}"
             if report is not None and family.full is not None:
-                what = f"of the slice of {family.full.name}, {what}; its own steps were compared with the slice at the"
-                what += " sizes told below only"
+                what = f"of the slice of {family.full.name}, {what}; the spec's own steps were compared with the slice"
+                what += " at the sizes told below only"
         case Outcome.VIOLATED:
             first = proof.first_violation
             assert first is not None

@@ -63,7 +63,7 @@ def test_a_spec_with_a_slice_is_proved_through_it(capsys: pytest.CaptureFixture[
     text = " ".join(capsys.readouterr().out.split())
     assert "What is proved is a slice of volcano" in text
     assert "HOLDS: of the slice of volcano, 8 properties for any number of Queue (queues) and Job (jobs)" in text
-    assert "; its own steps were compared with the slice at the sizes told below only (" in text
+    assert "; the spec's own steps were compared with the slice at the sizes told below only (" in text
 
 
 def test_the_time_limit_is_for_the_comparison_too(capsys: pytest.CaptureFixture[str]) -> None:

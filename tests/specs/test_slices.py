@@ -21,6 +21,7 @@ from model.explore.vacuity import vacuity
 from model.language import Machine, PropertyKind
 from model.language.mutation import mutated, without_guard
 from model.prove import prove
+from model.prove.solving import Deadline, OutOfTime
 from model.verdict import Outcome
 from specs.kubernetes import kubernetes
 from specs.loading import SpecLoadError, load_sliced, load_spec
@@ -143,6 +144,17 @@ def test_what_does_not_follow_is_refused(spec: str, claim: str, premise: str, me
     slice_ = replace(slice_of(spec), follows={claim: (premise,)})
     with pytest.raises(SliceError, match=f"^{message}"):
         check_follows(slice_, *machines(spec, "pods=2 nodes=2 misfits=0" if spec == "kubernetes" else ""))
+
+
+@pytest.mark.parametrize("step", range(4))
+def test_comparing_ends_with_the_time(step: int) -> None:
+    """Also when it is only then to stop that it was asked several times."""
+    slice_, asked = slice_of("volcano"), itertools.count()
+    small = {"capacity": 3, "jobs": 1, "queues": 1}
+    with pytest.raises(OutOfTime, match=r"^interrupted$"):
+        compare(slice_, *slice_.machines(small), deadline=Deadline(None, lambda: next(asked) >= 3**step - 1))
+    with pytest.raises(OutOfTime, match=r"^time limit of 0 s ran out$"):
+        check_follows(slice_, *slice_.machines(small), Deadline(0))
 
 
 def test_comparing_proves_what_follows() -> None:
