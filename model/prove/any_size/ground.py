@@ -20,7 +20,7 @@ from model.language.walking import free_symbols, walk
 from model.prove.any_size.sums import ghost
 from model.prove.any_size.terms import Name, Unreadable, name_of
 from model.prove.arithmetic import Formula, every
-from model.prove.solving import INTERRUPTED, Deadline, OutOfTime, ask
+from model.prove.solving import Deadline, is_refuted
 
 Env = Mapping[int, Formula]
 """What symbols stand for, by uid."""
@@ -357,13 +357,7 @@ class Ground:
         there = {**inside, **{s.uid: e for s, e in zip(counter.symbols, any_, strict=True)}}
         solver = z3.Solver()
         solver.add(other.truth(expr.body, here, "="), other.number(counter.body, there) != 0, *other.clauses)
-        try:
-            return ask(solver, self.words.deadline) is None
-        except OutOfTime as why:
-            self.words.deadline.check()
-            if str(why) == INTERRUPTED:
-                raise
-            return False
+        return is_refuted(solver, self.words.deadline)
 
     def _witness_of(self, key: str) -> None:
         self._witnessed.add(key)
