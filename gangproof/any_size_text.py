@@ -17,29 +17,30 @@ if TYPE_CHECKING:
     from specs.slice_check import SliceReport
 
 
-def without_slice(proof: Proof) -> Proof:
-    """``proof`` of a machine that is no slice: nothing is shown of the spec by what holds of it."""
-    return replace(proof, claimed=tuple(map(_nothing_shown, proof.claimed)))
+def without_slice(proof: Proof, why: str = "the spec has a step that is none of it") -> Proof:
+    """``proof`` of a machine that is no slice, or not known to be one: nothing is shown of the spec by what holds of
+    it, and ``why`` is told."""
+    return replace(proof, claimed=tuple(_nothing_shown(c, f"holds of the slice, and {why}") for c in proof.claimed))
 
 
-def _nothing_shown(claimed: Claimed) -> Claimed:
+def _nothing_shown(claimed: Claimed, why: str) -> Claimed:
     if claimed.verdict.outcome is not Outcome.HOLDS:
         return claimed
-    why = "holds of the slice, and the spec has a step that is none of it"
     return Claimed(replace(claimed.verdict, outcome=Outcome.UNKNOWN, how=why), seconds=claimed.seconds)
 
 
 def slice_json(family: SpecFamily, report: SliceReport | None) -> dict[str, Any] | None:
-    """Which spec the proof is about where it goes through a slice, and what was compared; null where it does not."""
-    if report is None or family.slice_ is None or family.full is None:
+    """Which spec the proof is about where it goes through a slice, and what was compared: the spec at ``parameters``,
+    and no others. Counts and ``is_slice`` are null where time ran out before that. Null where it goes through none."""
+    if family.slice_ is None or family.full is None:
         return None
     return {
         "of": family.full.name,
         "parameters": dict(family.full.parameters),
-        "is_slice": report.is_slice,
-        "states": report.states,
-        "steps": report.steps,
-        "stutters": report.stutters,
+        "is_slice": None if report is None else report.is_slice,
+        "states": None if report is None else report.states,
+        "steps": None if report is None else report.steps,
+        "stutters": None if report is None else report.stutters,
         "removed": dict(family.slice_.removed),
     }
 
@@ -51,7 +52,7 @@ def any_size_text(family: SpecFamily, report: SliceReport | None, proof: Proof) 
     rows = [(c.verdict.name, c.verdict.kind, c.verdict.outcome.value, same or c.verdict.how) for c in proof.claimed]
     parts = [
         paragraph(f"{proof.spec} {parameters}".strip(), indent="  "),
-        paragraph(_headline(proof), indent="  "),
+        paragraph(_headline(family, report, proof), indent="  "),
         *([paragraph(f"Nothing can be proved: {proof.claimed[0].verdict.how}", indent="  ")] if same else []),
         "",
         table(["property", "kind", "verdict", "because"], rows),
@@ -72,12 +73,15 @@ def _same_reason(proof: Proof) -> str:
     return "as told above" if unknown and len(proof.claimed) > 1 == len({c.verdict.how for c in proof.claimed}) else ""
 
 
-def _headline(proof: Proof) -> str:
+def _headline(family: SpecFamily, report: SliceReport | None, proof: Proof) -> str:
     holding = sum(c.verdict.outcome is Outcome.HOLDS for c in proof.claimed)
     match proof.outcome:
         case Outcome.HOLDS:
             count = len(proof.claimed)
             what = f"{count} {'property' if count == 1 else 'properties'} {_any_number(proof.any_size)}"
+            if report is not None and family.full is not None:
+                what = f"of the slice of {family.full.name}, {what}; the spec's own steps were compared with the slice"
+                what += " at the sizes told below only"
         case Outcome.VIOLATED:
             first = proof.first_violation
             assert first is not None
@@ -98,10 +102,13 @@ def _any_number(found: AnySize | None) -> str:
 
 def _sliced(family: SpecFamily, report: SliceReport | None) -> Iterator[str]:
     """What was proved in the place of the spec, and what it leaves out."""
-    if report is None or family.slice_ is None or family.full is None:
+    if family.slice_ is None or family.full is None:
         return
     given = " ".join(f"{k}={typed(v)}" for k, v in family.full.parameters.items())
     yield ""
+    if report is None:
+        yield paragraph(f"That it is a slice of {family.full.name} {given} was not seen in time.", indent="  ")
+        return
     if report.first_bad is not None:
         yield paragraph(f"It is no slice of {family.full.name} {given}, so this shows nothing of that:", indent="  ")
         yield report.first_bad.text

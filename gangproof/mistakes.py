@@ -7,6 +7,7 @@ from model.language import SpecError
 from reference.errors import InputError
 from solver_placement.problem import ProblemTooLarge
 from specs.loading import SpecLoadError
+from specs.slicing import SliceError
 
 USER_MISTAKES: tuple[type[Exception], ...] = (
     FileError,
@@ -14,6 +15,7 @@ USER_MISTAKES: tuple[type[Exception], ...] = (
     InputError,
     ProblemTooLarge,
     QueryError,
+    SliceError,
     SpecError,
     SpecLoadError,
 )

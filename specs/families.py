@@ -15,6 +15,7 @@ from specs.registry import SLICED
 
 if TYPE_CHECKING:
     from model.explore import Progress
+    from model.prove.solving import Deadline
     from specs.slice_check import SliceReport
     from specs.slicing import Slice
 
@@ -30,13 +31,16 @@ class SpecFamily:
     slice_: Slice | None = None
     full: Machine | None = None
 
-    def compare(self, progress: Callable[[Progress], None] | None = None) -> SliceReport | None:
-        """Every step of ``full`` compared with the slice; None without one. GraphTooLarge for too many states."""
+    def compare(
+        self, progress: Callable[[Progress], None] | None = None, deadline: Deadline | None = None
+    ) -> SliceReport | None:
+        """Every step of ``full`` compared with the slice; None without one. GraphTooLarge for too many states,
+        OutOfTime past ``deadline``, SliceError if a property of the spec does not follow from the slice's."""
         from specs.slice_check import compare
 
         if self.slice_ is None or self.full is None:
             return None
-        return compare(self.slice_, self.full, self.machine, progress=progress)
+        return compare(self.slice_, self.full, self.machine, progress=progress, deadline=deadline)
 
 
 def load_family(spec: str, assignments: Sequence[str] = ()) -> SpecFamily:

@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-import itertools
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from model.errors import GraphTooLarge
 from model.explore.search.limits import Progress
 from model.explore.traces.steps import Steps
-from model.export.columns import Columns
 from model.export.graph import whole_search
-from model.language import Expr, Machine, Read, Sort, describe_domain
-from model.language.expressions import lift
-from model.language.machine import Cell
-from model.language.types import domain_type
-from model.language.walking import in_text, walk
+from model.language import Machine
+from model.language.walking import in_text
+from model.prove.solving import Deadline
 from model.semantics import Fault, Instance, Semantics
 from model.semantics import State as Raw
 from model.trace import NamedState, named_state, show, summary
-from specs.slicing import Slice
+from specs.slice_follows import check_follows
+from specs.slice_view import Projection, projection_of
+from specs.slicing import Slice, SliceError
 
 MOST_STATES: Final = 2_000_000
 _PART: Final = 1 << 16
 _WIDTH: Final = 80
-
-
-class SliceError(Exception):
-    """A slice that does not speak of all of the full machine, or of something that this does not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,126 +127,36 @@ def compare(
     *,
     max_states: int = MOST_STATES,
     progress: Callable[[Progress], None] | None = None,
+    deadline: Deadline | None = None,
 ) -> SliceReport:
-    """The same for machines at hand: ``full`` may be a mutant. Its faulty steps lead nowhere, and are not compared."""
-    projection = _named(slice_, full, small)
-    search = whole_search(full, max_states, progress)
-    return _Comparison(slice_, full, projection, Steps(search)).report()
+    """The same for machines at hand: ``full`` may be a mutant. Its faulty steps lead nowhere, and are not compared.
+
+    Of a slice it is proved that the properties which are said to follow do: see `check_follows`.
+    OutOfTime past ``deadline``.
+    """
+    deadline = deadline or Deadline(None)
+    projection = projection_of(slice_, full, small)
+    try:
+        search = whole_search(full, max_states, progress, seconds=deadline.left, stop=deadline.stop)
+    except GraphTooLarge:
+        deadline.check()
+        raise
+    report = _Comparison(slice_, full, projection, Steps(search), deadline).report()
+    if report.is_slice:
+        check_follows(slice_, full, small, deadline)
+    return report
 
 
 def check_names(slice_: Slice, full: Machine, small: Machine) -> None:
     """SliceError if something of ``full`` is neither seen by the slice nor removed, or both."""
-    _named(slice_, full, small)
-
-
-def check_follows(
-    slice_: Slice, full: Machine, small: Machine, *, samples: int = 1000, seed: int = 0
-) -> dict[str, int]:
-    """Whether what is said to follow does, in random states, reachable or not, and steps between them.
-
-    Returns for each such property of ``full`` how many of them violate it. SliceError for one in which the slice has
-    all that it is said to follow from.
-    """
-    projection = _named(slice_, full, small)
-    random = np.random.default_rng(seed)
-    domains = [full.values(cell.variable.domain) for cell in full.cells()]
-    raw = np.stack([random.integers(d.start, d.stop, samples) for d in domains], axis=1)
-    states, seen = ([tuple(row) for row in rows.tolist()] for rows in (raw, projection.of(raw)))
-    claims, mine = ({p.name: p.condition for p in machine.properties} for machine in (full, small))
-    meaning, meant = Semantics(full), Semantics(small)
-    violations = dict.fromkeys((name for name in slice_.follows if name in claims), 0)
-    for (before, after), (one, other) in zip(itertools.pairwise(states), itertools.pairwise(seen), strict=True):
-        for name in violations:
-            if meaning.evaluate(claims[name], before, {}, after):
-                continue
-            violations[name] += 1
-            if all(meant.evaluate(mine[each], one, {}, other) for each in slice_.follows[name]):
-                where = ", ".join(summary(named_state(full, before)))
-                raise SliceError(f"{name} does not follow from {', '.join(slice_.follows[name])}: {where}")
-    return violations
-
-
-def _named(slice_: Slice, full: Machine, small: Machine) -> _Projection:
-    projection = _Projection(slice_, full.finish(), small.finish())
-    removed, mapped, reads = slice_.removed.keys(), slice_.actions.keys(), projection.reads
-    variables = [v.name for v in full.variables]
-    found = [
-        *(f"variable {name} is neither seen nor removed" for name in variables if name not in reads | removed),
-        *(f"variable {name} is removed, and yet seen" for name in variables if name in reads & removed),
-        *(f"action {a.name} is neither mapped nor removed" for a in full.actions if a.name not in mapped | removed),
-        *(f"action {a.name} is removed, and yet mapped" for a in full.actions if a.name in mapped & removed),
-    ]
-    if found:
-        raise SliceError(f"{small.name} is no slice of {full.name}: " + "; ".join(found))
-    return projection
-
-
-class _Projection:
-    """From raw states of the full machine to raw states of the slice."""
-
-    def __init__(self, slice_: Slice, full: Machine, small: Machine) -> None:
-        self.small: Final = small
-        self._columns: Final = Columns(full)
-        self._cells: Final = small.cells()
-        self._exprs: Final = list(_cells(slice_, full, small))
-        self.reads: Final = {e.variable.name for expr, _ in self._exprs for e in walk(expr) if isinstance(e, Read)}
-
-    def of(self, raw: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Shape (n, cells of the slice), for states of shape (n, cells of the full machine)."""
-        return np.stack([self._columns.value(expr, raw, env) for expr, env in self._exprs], axis=1)
-
-    def outside(self, raw: Raw) -> str:
-        """Which value the slice has no room for, if any."""
-        for cell, value in self._both(raw):
-            if value not in self.small.values(cell.variable.domain):
-                return f"{self.small.show_cell(cell)} is {value}, outside {describe_domain(cell.variable.domain)}"
-        return ""
-
-    def named(self, raw: Raw) -> NamedState:
-        """A state of the slice in its words, with a number where it has no room for the value."""
-        inside = [v if v in (r := self.small.values(c.variable.domain)) else r.start for c, v in self._both(raw)]
-        outside = {self.small.show_cell(c): v for (c, v), i in zip(self._both(raw), inside, strict=True) if v != i}
-        return {**named_state(self.small, inside), **outside}
-
-    def _both(self, raw: Raw) -> Iterator[tuple[Cell, int]]:
-        return zip(self._cells, raw, strict=True)
-
-
-def _cells(slice_: Slice, full: Machine, small: Machine) -> Iterator[tuple[Expr, Mapping[int, int]]]:
-    """For each cell of ``small`` its expression over ``full``, and the elements that its symbols stand for."""
-    view, names = slice_.view(full), [v.name for v in small.variables]
-    if differ := sorted(view.keys() ^ set(names)):
-        raise SliceError(f"{small.name}: the view of {full.name} and the slice differ in {', '.join(differ)}")
-    for cell in small.cells():
-        elements = [
-            pair
-            for sort, position in zip(cell.variable.sorts, cell.indices, strict=True)
-            for pair in _elements(slice_, full, small, sort, position)
-        ]
-        expr = lift(view[cell.variable.name](*(p if s is None else s for s, p in elements)))
-        if expr.type != domain_type(cell.variable.domain):
-            raise SliceError(f"{small.name}: the view of {cell.variable.name} is {expr.type}")
-        yield expr, {s.uid: p for s, p in elements if s is not None}
-
-
-def _elements(
-    slice_: Slice, full: Machine, small: Machine, sort: type[Sort], position: int
-) -> list[tuple[Sort | None, int]]:
-    """The elements of ``full`` that an element of the slice stands for, each as a symbol and its number; or no symbol
-    and its own number."""
-    if sort not in slice_.elements and sort not in full.sorts:
-        return [(None, position)]
-    sorts = slice_.elements.get(sort, (sort,))
-    every = list(itertools.product(*(range(full.sorts[s].size) for s in sorts)))
-    if len(every) != small.sorts[sort].size:
-        raise SliceError(f"{small.name} has {small.sorts[sort].size} {sort.__name__}, {full.name} has {len(every)}")
-    return [(s(s.__name__.lower()), p) for s, p in zip(sorts, every[position], strict=True)]
+    projection_of(slice_, full, small)
 
 
 class _Comparison:
     """All steps of the full machine, merged by what the slice sees of them."""
 
-    def __init__(self, slice_: Slice, full: Machine, projection: _Projection, steps: Steps) -> None:
+    def __init__(self, slice_: Slice, full: Machine, projection: Projection, steps: Steps, deadline: Deadline) -> None:
+        self._deadline: Final = deadline
         self._slice: Final = slice_
         self._projection: Final = projection
         self._steps: Final = steps
@@ -265,6 +170,7 @@ class _Comparison:
         known: dict[Raw, int] = {}
         classes = np.empty(self._steps.count, np.int64)
         for first in range(0, self._steps.count, _PART):
+            self._deadline.check()
             numbers = np.arange(first, min(first + _PART, self._steps.count), dtype=np.int64)
             rows, inverse = np.unique(self._projection.of(self._steps.raw(numbers)), axis=0, return_inverse=True)
             place = np.array([known.setdefault(tuple(row), len(known)) for row in rows.tolist()], np.int64)
@@ -284,6 +190,7 @@ class _Comparison:
                 break
             for batch in self._steps.batches(self._steps.at_depth(depth)):
                 sources, targets = self._classes[batch.sources], self._classes[batch.targets]
+                self._deadline.check()
                 count += len(sources)
                 stutters += int((sources == targets).sum())
                 ends = np.stack([sources, targets, action_of[batch.instances]], axis=1)
@@ -291,6 +198,7 @@ class _Comparison:
                 for (source, target, action), at in zip(distinct.tolist(), first.tolist(), strict=True):
                     if source == target or (source, target, action) in judged:
                         continue
+                    self._deadline.check()
                     judged.add((source, target, action))
                     name = self._actions[action]
                     found = {other for other in self._slice.actions.get(name, ()) if self._leads(source, target, other)}

@@ -18,6 +18,11 @@ View: TypeAlias = Callable[[Machine], Mapping[str, Callable[..., "Expr | int"]]]
 """For a full machine, what each variable of the slice is there: of the elements that index it, an expression."""
 
 
+class SliceError(Exception):
+    """A slice that does not speak of all of the full machine, or of something that this does not have; or of which
+    something is said to follow that does not."""
+
+
 @dataclass(frozen=True)
 class Slice:
     """``small`` is a slice of ``full``.
@@ -59,4 +64,4 @@ def one_number(name: str, value: int | Sequence[int]) -> int:
     return int(next(iter(values)))
 
 
-__all__ = ["Slice", "View", "one_number"]
+__all__ = ["Slice", "SliceError", "View", "one_number"]

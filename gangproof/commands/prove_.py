@@ -140,6 +140,7 @@ def _any_size(
     from gangproof.any_size_text import any_size_text, slice_json, without_slice
     from gangproof.names import known_property
     from model.prove.any_size import SAMPLES, prove_any_size
+    from model.prove.solving import INTERRUPTED, Deadline, OutOfTime
     from specs.families import load_family
 
     def given(name: str) -> bool:
@@ -148,21 +149,33 @@ def _any_size(
     for name in ("most_k", "length", "strengthen", "method", "certificate"):
         if given(name):
             option = {"most_k": "--k"}.get(name, f"--{name}")
+            if name == "certificate":
+                raise click.UsageError(
+                    "--certificate is not for --any-size: leave --any-size out, and write down the proof at one size"
+                )
             raise click.UsageError(f"{option} is not for --any-size, which is one step of induction")
     family = load_family(spec, parameters)
     for name in only:
         known_property(family.machine, name)
-    with Bar() as bar:
-        report = None if family.slice_ is None else family.compare(bar.update)
+    ended = False
+    with Bar() as bar, Interrupts(signal.SIGINT) as interrupts:
+        deadline, report, why = Deadline(time_limit, lambda: ended or interrupts.stop()), None, None
+        try:
+            report = family.compare(bar.update, deadline)
+        except OutOfTime as out:
+            why = str(out)
+            ended = why == INTERRUPTED  # which z3 may have been told alone
         proof = prove_any_size(
             family.build,
             family.parameters,
             properties=only,
             samples=samples if given("samples") else SAMPLES,
-            time_limit=time_limit,
             progress=bar.show,
+            deadline=deadline,
         )
-    if report is not None and not report.is_slice:
+    if why is not None:
+        proof = without_slice(proof, f"whether the spec's steps are its own is not known: {why}")
+    elif report is not None and not report.is_slice:
         proof = without_slice(proof)
     if as_json:
         print_json({**proof.to_json(), "slice": slice_json(family, report)})

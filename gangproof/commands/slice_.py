@@ -32,7 +32,9 @@ def command(spec: str, parameters: tuple[str, ...], max_states: int, as_json: bo
 
     A slice is a smaller machine that proofs about any number of applications and nodes speak of. What they show holds
     of SPEC where each of its steps is a step of the slice, or changes nothing that the slice sees. That is looked at
-    here, for the sizes that the parameters say. The slice itself is SPEC:slice, as in `gangproof check yunikorn:slice`.
+    here, for the sizes that the parameters say; that a property of SPEC follows from those of the slice is proved, for
+    the same sizes, and bad input if it does not. The slice itself is SPEC:slice, as in `gangproof check
+    yunikorn:slice`.
 
     Exit status: 0 it is a slice, 1 it is none, and a step that leaves it is told, 2 bad input.
     """

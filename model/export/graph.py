@@ -77,10 +77,20 @@ def state_graph(machine: Machine, max_states: int = MOST_STATES) -> nx.MultiDiGr
     return graph
 
 
-def whole_search(machine: Machine, max_states: int, progress: Callable[[Progress], None] | None = None) -> Search:
-    """A finished search of all states of ``machine``. GraphTooLarge past ``max_states``."""
+def whole_search(
+    machine: Machine,
+    max_states: int,
+    progress: Callable[[Progress], None] | None = None,
+    *,
+    seconds: float | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> Search:
+    """A finished search of all states of ``machine``. GraphTooLarge past ``max_states``, after ``seconds`` of search,
+    and when ``stop``, asked now and then, says to stop."""
     program = pack(machine)
-    search = Search(program, Native(program), Limits(states=max_states), progress, threads=workers(None))
+    search = Search(
+        program, Native(program), Limits(states=max_states, seconds=seconds), progress, threads=workers(None), stop=stop
+    )
     search.run()
     if not search.complete:
         raise GraphTooLarge(

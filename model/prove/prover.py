@@ -239,11 +239,10 @@ class _Prover:
     def _look_for_premises(self) -> None:
         """In short runs, where no states were explored."""
         search = Search(self._encoding, list(self._premises.values()), self._deadline)
-        search.run(self._length)
+        length = max(self._length, _FIRST_LENGTH)  # Spacer may have answered before any run was looked at
+        search.run(length)
         if search.found.why is None:
-            self._not_seen(
-                f"runs of up to {self._length} steps", lambda e: self._premises[e].name in search.found.traces
-            )
+            self._not_seen(f"runs of up to {length} steps", lambda e: self._premises[e].name in search.found.traces)
 
     def _not_seen(self, where: str, seen: Callable[[Event], bool]) -> None:
         """Premises that were ``seen`` need no more; of the others it is told ``where`` they were looked for."""

@@ -64,4 +64,15 @@ def ask(solver: z3.Solver, deadline: Deadline, assumptions: Sequence[Formula] = 
     return solver.model() if answer == z3.sat else None
 
 
-__all__ = ["INTERRUPTED", "Deadline", "OutOfTime", "ask"]
+def is_refuted(solver: z3.Solver, deadline: Deadline) -> bool:
+    """Whether what ``solver`` has cannot be; False too where z3 gives up. OutOfTime past ``deadline``, or by Ctrl-C."""
+    try:
+        return ask(solver, deadline) is None
+    except OutOfTime as why:
+        deadline.check()
+        if str(why) == INTERRUPTED:
+            raise
+        return False
+
+
+__all__ = ["INTERRUPTED", "Deadline", "OutOfTime", "ask", "is_refuted"]

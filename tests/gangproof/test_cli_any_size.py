@@ -8,7 +8,9 @@ from command_line import answer
 from gangproof.any_size_text import without_slice
 from gangproof.cli import run
 from model.prove.any_size import prove_any_size
+from model.prove.solving import OutOfTime
 from model.verdict import Outcome
+from specs.families import SpecFamily
 from specs.volcano.slice import volcano_slice
 
 
@@ -42,9 +44,12 @@ def test_what_is_not_inductive_is_unknown_with_a_state(capsys: pytest.CaptureFix
 def test_options_of_longer_inductions_are_refused(capsys: pytest.CaptureFixture[str], toy: str) -> None:
     assert run(["prove", toy, "--any-size", "--k", "2"]) == 2
     assert "--k is not for --any-size" in capsys.readouterr().err
+    assert run(["prove", toy, "--any-size", "--certificate", "proof.txt"]) == 2
+    assert "leave --any-size out" in " ".join(capsys.readouterr().err.split())
     assert run(["prove", toy, "--any-size", "--property", "nothing"]) == 2
     assert run(["prove", toy, "--any-size", "jobs=many"]) == 2
     assert run(["prove", "yunikorn", "--any-size", "edition=current"]) == 2
+    assert run(["prove", "kubernetes", "--any-size", "pods=2", "nodes=2", "misfits=0", "late=true"]) == 2
 
 
 @pytest.mark.slow
@@ -55,7 +60,34 @@ def test_a_spec_with_a_slice_is_proved_through_it(capsys: pytest.CaptureFixture[
     status, told, _ = answer(capsys, "prove", "volcano", "--any-size", "edition=current", "bind_failures=1")
     assert (status, told["verdict"], told["slice"]["is_slice"]) == (3, "unknown", False)
     assert run(["prove", "volcano", "--any-size", "capacity=3"]) == 0
-    assert "What is proved is a slice of volcano" in capsys.readouterr().out
+    text = " ".join(capsys.readouterr().out.split())
+    assert "What is proved is a slice of volcano" in text
+    assert "HOLDS: of the slice of volcano, 8 properties for any number of Queue (queues) and Job (jobs)" in text
+    assert "; the spec's own steps were compared with the slice at the sizes told below only (" in text
+
+
+def test_the_time_limit_is_for_the_comparison_too(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ("prove", "volcano", "--any-size", "jobs=2", "drains=2", "--time-limit", "0.05")
+    status, told, _ = answer(capsys, *arguments)
+    assert (status, told["verdict"], told["slice"]["is_slice"], told["slice"]["states"]) == (3, "unknown", None, None)
+    assert 0.05 <= told["seconds"] < 5
+    assert {p["how"] for p in told["properties"]} == {"time limit of 0.05 s ran out"}
+    assert run([*arguments]) == 3
+    assert "That it is a slice of volcano edition=" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("why", ["interrupted", "z3 gave up after 0.1 s: unknown"])
+def test_without_a_whole_comparison_nothing_is_shown(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, why: str
+) -> None:
+    def compare(*_: object) -> None:
+        raise OutOfTime(why)
+
+    monkeypatch.setattr(SpecFamily, "compare", compare)
+    arguments = ("prove", "volcano", "--any-size", "queues=1", "jobs=1", "--property", "jobs_do_not_grow")
+    status, told, _ = answer(capsys, *arguments)
+    assert (status, told["verdict"], told["slice"]["is_slice"]) == (3, "unknown", None)
+    assert told["properties"][0]["how"].endswith(why)
 
 
 def test_nothing_is_shown_through_what_is_no_slice() -> None:

@@ -9,7 +9,7 @@ import pytest
 from certificates import checked, lights
 from hypothesis import HealthCheck, Phase, given, settings
 
-from model.language import Expr, Machine, require
+from model.language import Expr, Machine, implies, require
 from model.lowering.ground import Node
 from model.proof import Method
 from model.prove import prove
@@ -75,6 +75,28 @@ def test_a_violation_has_its_shortest_trace_however_long() -> None:
     assert len(verdict.trace) == 20
     assert Semantics(far(30)).replay(verdict.trace) is None
     assert prove(far(19), method=Method.SPACER, time_limit=60).outcome is Outcome.HOLDS
+
+
+def test_premises_are_looked_for_in_runs_though_no_claim_needed_any() -> None:
+    m = Machine("rising")
+    x = m.scalar("x", range(40), init=0)
+
+    @m.action
+    def up() -> None:
+        require(x < 19)
+        x.next += 1
+
+    @m.always
+    def soon() -> Expr:
+        return implies(x == 2, x < 20)
+
+    @m.always
+    def late() -> Expr:
+        return implies(x == 3, x < 20)
+
+    proof = prove(m, properties=["soon", "late"], method=Method.SPACER, time_limit=60)
+    assert "premise" not in proof["soon"].verdict.how
+    assert "premise not seen to be true in runs of up to 2 steps: " in proof["late"].verdict.how
 
 
 @RANDOM

@@ -20,6 +20,7 @@ from model.language.walking import free_symbols, walk
 from model.prove.any_size.sums import ghost
 from model.prove.any_size.terms import Name, Unreadable, name_of
 from model.prove.arithmetic import Formula, every
+from model.prove.solving import Deadline, is_refuted
 
 Env = Mapping[int, Formula]
 """What symbols stand for, by uid."""
@@ -31,8 +32,10 @@ MOST_GENERATIONS: Final = 2
 class Words:
     """The functions of z3 that formulas of one machine are made of."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, deadline: Deadline | None = None) -> None:
+        """``deadline``: formulas that take longer to write raise OutOfTime."""
         self.machine: Final = machine
+        self.deadline: Final = deadline or Deadline(None)
         self.sorts: Final = {sort: z3.DeclareSort(sort.__name__) for sort in machine.sorts}
         self._functions: Final[dict[str, Formula]] = {}
         self._names: Final[dict[int, tuple[Expr, Name]]] = {}
@@ -307,6 +310,7 @@ class Ground:
         return count > 0
 
     def _instance(self, universal: Universal, env: Env) -> None:
+        self.words.deadline.check()
         if universal.bound is not None:
             value = self.number(universal.body, env)
             fits = universal.bound >= value if universal.greatest else universal.bound <= value
@@ -361,7 +365,7 @@ class Ground:
         there = {**inside, **{s.uid: e for s, e in zip(counter.symbols, any_, strict=True)}}
         solver = z3.Solver()
         solver.add(other.truth(expr.body, here, "="), other.number(counter.body, there) != 0, *other.clauses)
-        return bool(solver.check() == z3.unsat)
+        return is_refuted(solver, self.words.deadline)
 
     def _witness_of(self, key: str) -> None:
         self._witnessed.add(key)

@@ -42,15 +42,18 @@ def prove_any_size(
     samples: int = SAMPLES,
     time_limit: float | None = None,
     progress: Tell | None = None,
+    deadline: Deadline | None = None,
 ) -> Proof:
     """Prove the claims of the spec function ``build``, or those among ``properties`` only, for any number of elements.
 
     ``parameters`` are all that ``build`` takes; those that decide how many elements a sort has say only where to look
     for violations and for lemmas, the others stay as they are. UNKNOWN, with the reason, is what cannot be read or is
-    not inductive, and what ``time_limit`` (seconds) left open; VIOLATED is what a machine of the family violates. No
-    claim is made that some size is enough. SpecError for a property that is about runs. KeyError for an unknown one.
+    not inductive, and what ``time_limit`` (seconds), or instead of it a ``deadline``, left open; VIOLATED
+    is what a machine of the family violates. No claim is made that some size is enough. SpecError for a property that
+    is about runs. KeyError for an unknown one.
     """
-    return _Prover(build, parameters, properties, time_limit, progress or (lambda _: None)).prove(samples)
+    deadline = deadline or Deadline(time_limit)
+    return _Prover(build, parameters, properties, deadline, progress or (lambda _: None)).prove(samples)
 
 
 @dataclass(eq=False)
@@ -74,10 +77,10 @@ class _Prover:
         build: Build,
         parameters: Mapping[str, Any],
         properties: Collection[str],
-        time_limit: float | None,
+        deadline: Deadline,
         tell: Tell,
     ) -> None:
-        self._deadline: Final = Deadline(time_limit)
+        self._deadline: Final = deadline
         self._build: Final = build
         self._parameters: Final = dict(parameters)
         self._tell: Final = tell
@@ -152,7 +155,7 @@ class _Prover:
             return
         self._deadline.check()
         self._tell(f"exploring up to {samples:,} states with {size}")
-        found = Exploration(machine, max_states=samples, time_limit=self._deadline.left)
+        found = Exploration(machine, max_states=samples, time_limit=self._deadline.left, stop=self._deadline.stop)
         self._explored[size] = len(found.states)
         for name, kind in self._wanted.items():
             verdict = found.verdict[name]
@@ -175,7 +178,7 @@ class _Prover:
     def _read(self) -> _Read:
         """The machine's steps and claims. Unreadable if a step is not; a claim that is not is UNKNOWN."""
         machine = self._machine
-        words = Words(machine)
+        words = Words(machine, self._deadline)
         self._obligations = Obligations(words, self._deadline)
         sums = Sums(self._obligations.prove)
         self._tell("reading the steps")

@@ -16,6 +16,9 @@ from specs.slicing import Slice
 def _scale(full: Mapping[str, Any]) -> dict[str, Any]:
     if full["cycle"] is not Cycle.POD_GROUP:
         raise ValueError(f"the slice of kubernetes is for cycle=pod_group, found {full['cycle'].value}")
+    if full["late"]:
+        # Decisions that count pods which are gone leave it; small sizes have none of them.
+        raise ValueError("the slice of kubernetes is for late=false, found true")
     return {name: full[name] for name in ("groups", "pods", "min_count", "nodes", "capacity", "failures")}
 
 
@@ -49,7 +52,6 @@ SLICE: Final = Slice(
         "post_filter": ("give_up",),
         "bind": ("bind",),
         "bind_fails": ("bind_fails",),
-        "permit_times_out": ("bind_fails",),
         "victims_leave": ("leave",),
         "finish": ("leave",),
     },
@@ -65,7 +67,6 @@ SLICE: Final = Slice(
         "misfits": "as if any group could be popped",
         "condition": "it is told, and decides nothing",
         "done": "a group that is done may come again",
-        "waiting": "assumed pods that Permit holds back are like others",
         "nominated": "nodes are kept free for nobody",
         "disrupted": "any group may leave",
         "snapshot": "what it says is no less than what is used now",
