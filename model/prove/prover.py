@@ -218,8 +218,9 @@ class _Prover:
         if self._premises:
             # That a premise never comes true is a claim like any other.
             within = self._deadline.within(_PREMISE_SECONDS)
-            never = self._learner(list(self._premises.values()), explored, within).learn()
-            self._never_true = {e for e, c in self._premises.items() if c.name in never.needs}
+            if self._looked_at_start(within):
+                never = self._learner(list(self._premises.values()), explored, within).learn()
+                self._never_true = {e for e, c in self._premises.items() if c.name in never.needs}
         if not self._provable():
             return
         learner = self._learner(self._holding(), explored, self._deadline)
@@ -235,6 +236,15 @@ class _Prover:
                 self._blocked[name] = Blocked(1, named_state(self._machine, raw), None)
         if learned.why is not None:
             raise OutOfTime(learned.why)
+
+    def _looked_at_start(self, deadline: Deadline) -> bool:
+        """Drop premises that are true in an initial state, of which samples have some only: the base of the induction
+        by which they are never true. False if time ran out."""
+        search = Search(self._encoding, list(self._premises.values()), deadline)
+        search.run(0)
+        for event in [e for e, c in self._premises.items() if c.name in search.found.traces]:
+            self._premises.pop(event)
+        return search.found.why is None
 
     def _look_for_premises(self) -> None:
         """In short runs, where no states were explored."""

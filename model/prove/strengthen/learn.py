@@ -74,7 +74,8 @@ def _reached(names: Iterable[Name], needs: Needs) -> set[Name]:
 
 
 class Learner:
-    """Makes ``claims`` inductive; none of them may be a goal, or be violated in a sample."""
+    """Makes ``claims`` inductive; none of them may be a goal, or be violated in a sample or in an initial state: of
+    claims that is not asked here, of lemmas it is."""
 
     def __init__(self, encoding: Encoding, claims: Sequence[Claim], samples: Samples, deadline: Deadline) -> None:
         self._encoding: Final = encoding
