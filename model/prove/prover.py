@@ -23,6 +23,7 @@ from model.prove.encoding import Encoding
 from model.prove.horn.prove import LONGEST, TURNS, BySpacer
 from model.prove.induction import Blocked as BlockedStep
 from model.prove.induction import Induction, Inductive
+from model.prove.needs import many
 from model.prove.solving import Deadline, OutOfTime
 from model.prove.strengthen.cover import Samples
 from model.prove.strengthen.equalities import equalities
@@ -34,8 +35,6 @@ from model.trace import Trace, in_steps, named_state
 from model.verdict import Outcome, PropertyVerdict
 
 MOST_K = 5
-MOST_ATOMS = 200
-"""An invariant with more comparisons is none that anybody reads."""
 LENGTH = 12
 SAMPLES = 100_000
 _PREMISE_SECONDS = 10
@@ -278,8 +277,7 @@ class _Prover:
         )
         helped = tuple(c.name for c in self._claims if c.name in rests and c is not claim)
         atoms = sum(each.atoms for each in lemmas)
-        many = f", more than {MOST_ATOMS}" if atoms > MOST_ATOMS else ""
-        how = f"inductive at k = 1, with {_count(len(lemmas), 'lemma')} of {_count(atoms, 'atom')}{many}"
+        how = f"inductive at k = 1, with {_count(len(lemmas), 'lemma')} of {_count(atoms, 'atom')}{many(atoms)}"
         verdict = PropertyVerdict(claim.name, claim.kind, Outcome.HOLDS, how)
         return Claimed(verdict, Method.LEMMAS, 1, lemmas, helped)
 
