@@ -1,6 +1,7 @@
 """Bounded model checking: is there a run of so many steps at whose end a claim is violated?
 
-Lengths are tried one by one, so the first run found is a shortest. Runs are replayed by `model.semantics`.
+Lengths are tried one by one, so the first run found is a shortest. Runs are replayed by `model.semantics`, which
+has to find the claim violated as well.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import z3
 from model.prove.arithmetic import some
 from model.prove.claims import Claim
 from model.prove.encoding import Encoding
+from model.prove.replayed import assert_violated
 from model.prove.solving import Deadline, OutOfTime, ask
 from model.prove.unrolling import Unrolling
 from model.semantics import Semantics
@@ -105,6 +107,7 @@ class Search:
             trace = self._semantics.run(start, instances)
             for claim, violation in zip(list(claims), violations, strict=True):
                 if z3.is_true(model.eval(violation, model_completion=True)):
+                    assert_violated(self._semantics, claim, start, instances)
                     traces[claim.name] = trace
                     claims.remove(claim)
                     self.left.remove(claim)

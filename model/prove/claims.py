@@ -66,12 +66,17 @@ def _claim(program: Program, number: int, event: Event) -> Claim | None:
             return None
 
 
+def premise_name(name: str, number: int) -> str:
+    """What a premise is called as a claim: of the property ``name``, counted from 0."""
+    return f"premise {number + 1} of {name}"
+
+
 def premises(program: Program) -> dict[Event, Claim]:
     """Each premise of a property as a claim that it never comes true."""
     found = {}
     for number, event in enumerate(program.events):
         if event.kind is EventKind.PREMISE:
-            name = f"premise {event.premise + 1} of {event.name}"
+            name = premise_name(event.name, event.premise)
             state = dict(program.state_events).get(number)
             steps = [(place, n) for place, i in enumerate(program.instances) for e, n in i.events if e == number]
             found[event] = Claim(name, event.kind.value, state, () if state is not None else _possible(program, steps))
@@ -99,4 +104,4 @@ def violated_by(encoding: Encoding, claim: Claim, view: View, chosen: Formula) -
     return some(bad)
 
 
-__all__ = ["NOT_PROVED", "Claim", "claims", "premises", "violated_by", "violated_in"]
+__all__ = ["NOT_PROVED", "Claim", "claims", "premise_name", "premises", "violated_by", "violated_in"]

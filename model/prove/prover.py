@@ -23,6 +23,7 @@ from model.prove.encoding import Encoding
 from model.prove.horn.prove import LONGEST, TURNS, BySpacer
 from model.prove.induction import Blocked as BlockedStep
 from model.prove.induction import Induction, Inductive
+from model.prove.needs import many
 from model.prove.solving import Deadline, OutOfTime
 from model.prove.strengthen.cover import Samples
 from model.prove.strengthen.equalities import equalities
@@ -34,8 +35,6 @@ from model.trace import Trace, in_steps, named_state
 from model.verdict import Outcome, PropertyVerdict
 
 MOST_K = 5
-MOST_ATOMS = 200
-"""An invariant with more comparisons is none that anybody reads."""
 LENGTH = 12
 SAMPLES = 100_000
 _PREMISE_SECONDS = 10
@@ -218,8 +217,9 @@ class _Prover:
         if self._premises:
             # That a premise never comes true is a claim like any other.
             within = self._deadline.within(_PREMISE_SECONDS)
-            never = self._learner(list(self._premises.values()), explored, within).learn()
-            self._never_true = {e for e, c in self._premises.items() if c.name in never.needs}
+            if self._looked_at_start(within):
+                never = self._learner(list(self._premises.values()), explored, within).learn()
+                self._never_true = {e for e, c in self._premises.items() if c.name in never.needs}
         if not self._provable():
             return
         learner = self._learner(self._holding(), explored, self._deadline)
@@ -235,6 +235,15 @@ class _Prover:
                 self._blocked[name] = Blocked(1, named_state(self._machine, raw), None)
         if learned.why is not None:
             raise OutOfTime(learned.why)
+
+    def _looked_at_start(self, deadline: Deadline) -> bool:
+        """Drop premises that are true in an initial state, of which samples have some only: the base of the induction
+        by which they are never true. False if time ran out."""
+        search = Search(self._encoding, list(self._premises.values()), deadline)
+        search.run(0)
+        for event in [e for e, c in self._premises.items() if c.name in search.found.traces]:
+            self._premises.pop(event)
+        return search.found.why is None
 
     def _look_for_premises(self) -> None:
         """In short runs, where no states were explored."""
@@ -267,8 +276,7 @@ class _Prover:
         )
         helped = tuple(c.name for c in self._claims if c.name in rests and c is not claim)
         atoms = sum(each.atoms for each in lemmas)
-        many = f", more than {MOST_ATOMS}" if atoms > MOST_ATOMS else ""
-        how = f"inductive at k = 1, with {_count(len(lemmas), 'lemma')} of {_count(atoms, 'atom')}{many}"
+        how = f"inductive at k = 1, with {_count(len(lemmas), 'lemma')} of {_count(atoms, 'atom')}{many(atoms)}"
         verdict = PropertyVerdict(claim.name, claim.kind, Outcome.HOLDS, how)
         return Claimed(verdict, Method.LEMMAS, 1, lemmas, helped)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+import z3
 from hypothesis import HealthCheck, Phase, given, settings
 
 from model.explore import explore as explore_fast
-from model.language import Expr, Machine, SpecError, require
+from model.language import Expr, Machine, SpecError, after, require
 from model.lowering.lower import lower
 from model.proof import Method
 from model.prove import prove
@@ -45,6 +46,45 @@ def test_bounded_search_finds_shortest_violations(machine: Machine) -> None:
     s = Semantics(machine)
     for trace in found.traces.values():
         assert s.replay(trace) is None
+
+
+@pytest.mark.parametrize("name", ["not_two", "never_back", "deadlock_free", "values_in_range", "three"])
+def test_a_violation_that_the_semantics_does_not_see_is_an_error(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A solver that is told that every state and every step is a violation."""
+    m = Machine("counter")
+    x = m.scalar("x", range(4), init=0)
+
+    @m.action
+    def up() -> None:
+        require(x < 3)
+        x.next += 1
+
+    @m.always
+    def not_two() -> Expr:
+        return x != 2
+
+    @m.step
+    def never_back() -> Expr:
+        return after(x) >= x
+
+    @m.sometimes
+    def three() -> Expr:
+        return x == 3
+
+    program = lower(m)
+    [claim] = [c for c in claims(program) if c.name == name]
+    assert bounded(Encoding(program), [claim], 4, Deadline(60)).traces.keys() <= {"not_two", "deadlock_free", "three"}
+    for each in ("violated_in", "violated_by"):
+        monkeypatch.setattr(f"model.prove.unrolling.{each}", lambda *_: z3.BoolVal(True))
+    with pytest.raises(AssertionError, match=name):
+        bounded(Encoding(program), [claim], 4, Deadline(60))
+
+
+def test_a_run_that_begins_elsewhere_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = lower(gang())
+    monkeypatch.setattr(Encoding, "initial", lambda *_: z3.BoolVal(True))
+    with pytest.raises(AssertionError, match="initial state"):
+        bounded(Encoding(program), claims(program), 1, Deadline(60))
 
 
 @RANDOM

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from model.explore import Exploration
-from model.language import Expr, Machine, implies, require
+from model.language import Expr, Machine, implies, one_of, require
 from model.lowering.lower import lower
 from model.proof import Method
 from model.prove import prove
@@ -108,6 +108,27 @@ def test_a_premise_that_is_never_true_is_vacuous() -> None:
     assert verdict.outcome is proof.outcome is Outcome.VACUOUS
     assert verdict.how.startswith("premise never true: ")
     assert proof["nothing_is_lost"].verdict.outcome is Outcome.HOLDS
+
+
+def test_a_premise_that_is_true_at_the_start_is_not_vacuous() -> None:
+    """Of the initial states one is a sample; in one that is not the premise is true."""
+    m = Machine("starts")
+    x = m.scalar("x", range(4), init=one_of(*range(4)))
+    y = m.scalar("y", range(2), init=0)
+
+    @m.action
+    def flip() -> None:
+        require(y == 0)
+        y.next += 1
+
+    @m.always
+    def three_is_not_one() -> Expr:
+        return implies((x == 3) & (y == 0), x != 1)
+
+    for samples in (1, 100):
+        verdict = prove(m, samples=samples)["three_is_not_one"].verdict
+        assert verdict.outcome is Outcome.HOLDS, verdict.how
+        assert "premise" not in verdict.how
 
 
 def test_a_premise_that_is_only_not_seen_is_a_caution() -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import enum
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -115,6 +115,8 @@ class Sums:
         key = f"{[s.uid for s in bound]} {key_of(summand)}"
         if key not in self._sums:
             pieces = tuple(_pieces(bound, summand))
+            for piece in pieces:
+                _assert_apart(bound, piece)
             self._prove(Obligation(bound, summand, pieces))
             found: Expr = ZERO
             for piece in pieces:
@@ -131,6 +133,20 @@ class Sums:
             inner = piece.atom
             return self.sum_of((*piece.rest, *inner.symbols), inner.body)
         return ghost(piece.rest, piece.atom)
+
+
+def _assert_apart(bound: tuple[Symbol, ...], piece: Piece) -> None:
+    """What the laws need and no obligation says: each element of ``bound`` is either summed over or fixed in ``piece``,
+    the condition speaks of none of them, and what is summed of no fixed one."""
+    fixed = [b for b, _ in piece.fixed]
+    assert sorted(s.uid for s in (*piece.rest, *fixed)) == sorted(s.uid for s in bound), f"elements are lost: {piece}"
+    asked = _uids(free_symbols(piece.condition)) & _uids(bound)
+    assert not asked, f"the condition is asked outside of the sum, and speaks of its elements: {piece}"
+    assert not _uids(free_symbols(piece.atom)) & _uids(fixed), f"what is summed speaks of a fixed element: {piece}"
+
+
+def _uids(symbols: Iterable[Symbol]) -> set[int]:
+    return {s.uid for s in symbols}
 
 
 def ghost(bound: Sequence[Symbol], atom: Expr) -> Quantified:
@@ -175,7 +191,7 @@ def _pieces(bound: tuple[Symbol, ...], summand: Expr) -> Iterator[Piece]:
 
 
 def _of_atom(bound: tuple[Symbol, ...], atom: Expr) -> Iterator[Piece]:
-    uids = {s.uid for s in bound}
+    uids = _uids(bound)
     pair = next((p for p in equalities(atom) if p[0].uid in uids or p[1].uid in uids), None)
     if pair is not None:
         yield from _at_one_point(bound, atom, *(pair if pair[0].uid in uids else pair[::-1]))

@@ -7,6 +7,7 @@ from typing import Final
 
 from model.prove.any_size.invariant import Blocking, Candidate, Keeping
 from model.prove.any_size.terms import name_of
+from model.prove.needs import all_below
 from model.prove.solving import Deadline
 
 
@@ -59,15 +60,14 @@ class Support:
 
     def below(self, *of: Candidate) -> list[Candidate]:
         """These, and all that their proofs rest on."""
-        found: dict[int, Candidate] = {}
-        open_ = list(of)
-        while open_:
-            each = open_.pop()
-            if id(each) not in found:
-                found[id(each)] = each
-                needed = self._core(each)
-                assert needed is not None, "what is inductive together is not"
-                open_ += needed
+        by_id = {id(c): c for c in self.holding}
+
+        def needs(each: int) -> list[int]:
+            needed = self._core(by_id[each])
+            assert needed is not None, "what is inductive together is not"
+            return [id(c) for c in needed]
+
+        found = all_below([id(c) for c in of], needs)
         return [c for c in self.holding if id(c) in found]
 
     def _core(self, goal: Candidate | str) -> list[Candidate] | None:

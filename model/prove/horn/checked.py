@@ -11,6 +11,7 @@ from model.lowering.ground import Node
 from model.prove.arithmetic import LOGIC, Formula, some
 from model.prove.claims import Claim, violated_by, violated_in
 from model.prove.encoding import Encoding, View
+from model.prove.needs import all_below
 from model.prove.solving import Deadline, ask
 
 Name: TypeAlias = str | int
@@ -59,14 +60,7 @@ class Invariants:
 
     def rests_on(self, claim: str) -> set[Name]:
         """The claim, and the claims and lemmas that its proof rests on."""
-        found: set[Name] = set()
-        open_: list[Name] = [claim]
-        while open_:
-            name = open_.pop()
-            if name not in found:
-                found.add(name)
-                open_ += self._needs[name]
-        return found
+        return all_below([claim], self._needs.__getitem__)
 
     def _assume(self, name: Name, holds: Formula) -> None:
         literal = self._literals[name] = z3.Bool(f"{name} is assumed")

@@ -16,6 +16,7 @@ from model.prove.encoding import Encoding
 from model.prove.horn.answers import clause_of
 from model.prove.horn.checked import Invariants
 from model.prove.horn.clauses import Horn
+from model.prove.needs import many
 from model.prove.solving import Deadline, OutOfTime
 from model.prove.words import Words, atoms_of
 from model.verdict import Outcome, PropertyVerdict
@@ -25,8 +26,6 @@ LONGEST = 1000
 TURNS = 8
 _FIRST_SECONDS = 3
 _MORE_BITS = 8
-MOST_ATOMS = 200
-"""A proof that has more comparisons in it is told as one that has too many to be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +79,10 @@ class BySpacer:
         lemmas = tuple(Lemma(words.clause(each), atoms_of(each), each) for each in used)
         atoms = sum(lemma.atoms for lemma in lemmas)
         helped = tuple(c.name for c in self._proved if c.name in rests and c is not claim)
-        how = f"inductive invariant of {atoms} {'atom' if atoms == 1 else 'atoms'}"
-        how += f", more than {MOST_ATOMS}" if atoms > MOST_ATOMS else ""
+        how = f"inductive invariant of {atoms} {'atom' if atoms == 1 else 'atoms'}{many(atoms)}"
         how += f", with {', '.join(helped)}" if helped else ""
         verdict = PropertyVerdict(claim.name, claim.kind, Outcome.HOLDS, how)
         return Claimed(verdict, Method.SPACER, 1, lemmas, helped)
 
 
-__all__ = ["LONGEST", "MOST_ATOMS", "TURNS", "BySpacer", "Unproved"]
+__all__ = ["LONGEST", "TURNS", "BySpacer", "Unproved"]

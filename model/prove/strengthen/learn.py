@@ -8,7 +8,7 @@ each is shown, like a claim, to hold at the start and after every step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -18,13 +18,13 @@ from model.lowering.ground import Node
 from model.prove.arithmetic import LOGIC, Formula, some
 from model.prove.claims import Claim, violated_in
 from model.prove.encoding import Encoding, View
+from model.prove.needs import all_below
 from model.prove.solving import Deadline, OutOfTime, ask
 from model.prove.strengthen.cover import Literal, Samples
 from model.prove.strengthen.steps import Steps
 from model.prove.words import atoms_of
 
 Name: TypeAlias = str | int
-Needs: TypeAlias = Mapping[str | int, tuple[str | int, ...]]
 
 _FIRST_SHARE: Final = 24
 """New lemmas."""
@@ -58,23 +58,12 @@ class Learned:
 
     def rests_on(self, claim: str) -> set[Name]:
         """The claim itself, and all claims and lemmas that its proof rests on."""
-        return _reached([claim], self.needs)
-
-
-def _reached(names: Iterable[Name], needs: Needs) -> set[Name]:
-    """``names``, and all that they rest on."""
-    found: set[Name] = set()
-    open_ = list(names)
-    while open_:
-        name = open_.pop()
-        if name not in found:
-            found.add(name)
-            open_ += needs[name]
-    return found
+        return all_below([claim], self.needs.__getitem__)
 
 
 class Learner:
-    """Makes ``claims`` inductive; none of them may be a goal, or be violated in a sample."""
+    """Makes ``claims`` inductive; none of them may be a goal, or be violated in a sample or in an initial state: of
+    claims that is not asked here, of lemmas it is."""
 
     def __init__(self, encoding: Encoding, claims: Sequence[Claim], samples: Samples, deadline: Deadline) -> None:
         self._encoding: Final = encoding

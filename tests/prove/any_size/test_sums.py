@@ -6,12 +6,13 @@ import pytest
 from families import families
 from hypothesis import HealthCheck, Phase, given, settings
 
-from model.language import Expr, Machine, PropertyKind, Quantified
+from model.language import Expr, Machine, Op, PropertyKind, Quantified, Sort, Symbol
+from model.language.types import BOOL
 from model.prove.any_size.effects import step_of
 from model.prove.any_size.ground import Words
 from model.prove.any_size.obligations import Obligations
-from model.prove.any_size.sums import Sums, ghosts
-from model.prove.any_size.terms import Unreadable, all_of, freshened
+from model.prove.any_size.sums import Piece, Sums, ghosts
+from model.prove.any_size.terms import ONE, TRUE, Unreadable, all_of, freshened
 from model.prove.solving import Deadline
 from model.semantics import Fault, Semantics, explore
 from specs.gang import gang
@@ -27,6 +28,10 @@ RANDOM = settings(
     suppress_health_check=list(HealthCheck),
 )
 _STATES = 12
+
+
+class App(Sort):
+    pass
 
 
 def agree(machine: Machine, most: int) -> int:
@@ -102,3 +107,18 @@ def test_double_sums_have_one_normal_form() -> None:
     found = list(ghosts(sums.normal(total.condition)))
     assert len(found) == 2
     assert all(len(counter.symbols) == 2 for counter in found)
+
+
+@pytest.mark.parametrize("wrong", ["elements are lost", "asked outside", "a fixed element"])
+def test_pieces_that_the_laws_do_not_allow_are_errors(wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the solver would say of them."""
+    a, b = Symbol("a", App), Symbol("b", App)
+    same = Op("==", BOOL, a, b)
+    piece = {
+        "elements are lost": Piece(1, TRUE, (), (a,), ONE),
+        "asked outside": Piece(1, same, (), (a, b), ONE),
+        "a fixed element": Piece(1, TRUE, ((a, b),), (b,), same),
+    }[wrong]
+    monkeypatch.setattr("model.prove.any_size.sums._pieces", lambda *_: [piece])
+    with pytest.raises(AssertionError, match=wrong):
+        Sums(lambda _: None).sum_of((a, b), ONE)
