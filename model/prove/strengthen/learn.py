@@ -152,7 +152,7 @@ class Learner:
 
     def shrink(self, learned: Learned, deadline: Deadline) -> Learned:
         """The same with fewer lemmas: of what a step could rest on, what the proof has already is tried first, then a
-        part from which no lemma that would be new can be left out. When the budget runs out, the rest stays as it is.
+        part from which nothing can be left out. When the budget runs out, the rest stays as it is.
 
         z3 could make cores small itself, but recurs without end on some (5.4.1), and takes the process with it.
         """
@@ -173,14 +173,14 @@ class Learner:
         """What the step of ``name`` can rest on, of ``chosen`` or of all; what is ``known`` when time is out."""
         try:
             state, core = self._blocking(name, chosen | {name})
-            return core if state is None else self._small(name, self._blocking(name)[1], chosen)
+            return self._small(name, core if state is None else self._blocking(name)[1], chosen)
         except OutOfTime:
             return known
 
     def _small(self, name: Name, core: tuple[Name, ...], chosen: Set[Name]) -> tuple[Name, ...]:
-        """``core`` without what is not needed of it, the longest lemmas first; what is ``chosen`` may stay."""
+        """``core`` without what is not needed of it: first what is not ``chosen`` already, the longest lemmas first."""
         kept = set(core)
-        for each in sorted(kept - chosen - {name}, key=self._atoms, reverse=True):
+        for each in sorted(kept - {name}, key=lambda n: (n not in chosen, *self._atoms(n)), reverse=True):
             if each in kept:
                 try:
                     state, smaller = self._blocking(name, kept - {each})
