@@ -57,4 +57,4 @@ def test_nothing_proved_is_no_certificate(capsys: pytest.CaptureFixture[str], tm
     assert "nothing is proved by induction" in capsys.readouterr().err
     assert not file.exists()
     assert run(["prove", "gang", "apps=1", "--certificate", str(tmp_path / "no" / "file")]) == 2
-    assert "cannot be written: No such file or directory" in capsys.readouterr().err
+    assert "cannot be written: there is no directory" in capsys.readouterr().err
