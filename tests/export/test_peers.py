@@ -175,6 +175,7 @@ def test_a_trace_to_a_goal(peer: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("peer", PEERS)
 def test_every_construct(peer: str, tmp_path: Path) -> None:
+    needs(missing_for_spin() if peer == "spin" else missing_for_tlc())
     machine = machine_of_all()
     assert PEERS[peer](machine, expected(machine, idle_steps=peer == "spin"), tmp_path) is None
 

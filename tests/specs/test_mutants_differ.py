@@ -61,7 +61,7 @@ def alike(some: Mapping[str, Told]) -> list[list[str]]:
     return [names for names in found.values() if len(names) > 1]
 
 
-MANY = ("yunikorn", "ray", "kubernetes", "autoscaled_gang")
+MANY = ("yunikorn", "ray", "kubernetes", "autoscaled_gang", "composite", "kueue", "volcano")
 """Specs with so many mutants, of so large machines, that building all takes long."""
 
 

@@ -322,16 +322,9 @@ class Ground:
     def _counted(self) -> bool:
         """Facts about counters of what is never negative: one is at least what any different elements have together,
         and at least what their own counters have together, if it sums over several sorts."""
-        counted = self._counted_at
         # What a summand says to exist is no summand itself, or there would be no end of them.
         self._generation = MOST_GENERATIONS - 1
-        try:
-            return self._count(counted)
-        finally:
-            self._generation = 0
-
-    def _count(self, counted: dict[str, int]) -> bool:
-        size = sum(map(len, self.elements.values()))
+        counted, size = self._counted_at, sum(map(len, self.elements.values()))
         fresh = [key for key in self.counters if counted.get(key) != size]
         for key in fresh:
             counted[key] = size
@@ -346,6 +339,7 @@ class Ground:
                 for symbol in expr.symbols:
                     rest = tuple(s for s in expr.symbols if s is not symbol)
                     self._at_least(found, (symbol,), ghost(rest, expr.body), env)
+        self._generation = 0
         return bool(fresh)
 
     def _vanishing(self) -> None:
