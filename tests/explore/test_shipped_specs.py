@@ -34,7 +34,12 @@ SAMPLE = 40
 ALWAYS, STEP = PropertyKind.ALWAYS, PropertyKind.STEP
 
 
-@pytest.mark.parametrize(("spec", "scope"), CASES)
+LARGE = ("kueue", "autoscaled_gang", "volcano_reclaim", "composite")
+
+
+@pytest.mark.parametrize(
+    ("spec", "scope"), [pytest.param(*c, marks=pytest.mark.slow) if c[0] in LARGE else c for c in CASES]
+)
 def test_a_sample_of_states(spec: str, scope: str) -> None:
     """All steps of each state lead to states that were found, at most one level on; what holds always holds there."""
     machine = load_spec(spec, scope.split())
