@@ -16,7 +16,7 @@ from model.prove.arithmetic import some
 from model.prove.claims import Claim
 from model.prove.encoding import Encoding
 from model.prove.replayed import assert_violated
-from model.prove.solving import Deadline, OutOfTime, ask
+from model.prove.solving import Deadline, OutOfTime, ask, ask_also
 from model.prove.unrolling import Unrolling
 from model.semantics import Semantics
 from model.trace import Trace
@@ -92,15 +92,10 @@ class Search:
 
     def _those(self, claims: list[Claim], number: int, traces: dict[str, Trace]) -> None:
         """Look for violations of ``claims`` at ``number``; all at once first, as mostly there is none."""
-        unrolling, solver = self._unrolling, self._unrolling.solver
+        unrolling = self._unrolling
         while claims:
             violations = [unrolling.violation(c, number) for c in claims]
-            solver.push()
-            solver.add(some(violations))
-            try:
-                model = ask(solver, self._deadline)
-            finally:
-                solver.pop()
+            model, _ = ask_also(unrolling.solver, some(violations), self._deadline)
             if model is None:
                 return
             start, instances = unrolling.run(model, number + claims[0].of_steps)

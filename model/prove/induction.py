@@ -16,7 +16,7 @@ import z3
 from model.prove.arithmetic import Formula, every
 from model.prove.claims import Claim
 from model.prove.encoding import Encoding, View
-from model.prove.solving import Deadline, ask
+from model.prove.solving import Deadline, ask_also
 from model.prove.unrolling import Unrolling
 from model.trace import NamedState, named_state
 
@@ -104,17 +104,14 @@ class Induction:
     def _fails(self, claim: Claim, others: Sequence[Claim]) -> Blocked | list[str]:
         """What blocks ``claim`` where all ``others`` are assumed, or the names of those that it needs."""
         run = self._faults if claim.leads_nowhere else self._whole
-        unrolling, solver, last = run.unrolling, run.unrolling.solver, self._k - 1
+        unrolling, last = run.unrolling, self._k - 1
         literals = {run.assumed(c): c.name for c in others}
-        solver.push()
-        solver.add(unrolling.violation(claim, last if claim.of_steps else self._k))
-        model = ask(solver, self._deadline, tuple(literals))
+        violated = unrolling.violation(claim, last if claim.of_steps else self._k)
+        model, core = ask_also(unrolling.solver, violated, self._deadline, tuple(literals))
         if model is None:
-            names = {literals[each] for each in solver.unsat_core()}
-            solver.pop()
+            names = {literals[each] for each in core}
             return [c.name for c in others if c.name in names and c is not claim]
         raw, instance = unrolling.state(model, last), unrolling.instance(model, last)
-        solver.pop()
         return Blocked(self._k, raw, named_state(self._encoding.machine, raw), instance)
 
 

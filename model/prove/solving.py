@@ -64,6 +64,23 @@ def ask(solver: z3.Solver, deadline: Deadline, assumptions: Sequence[Formula] = 
     return solver.model() if answer == z3.sat else None
 
 
+def ask_also(
+    solver: z3.Solver, formula: Formula, deadline: Deadline, assumptions: Sequence[Formula] = ()
+) -> tuple[z3.ModelRef | None, tuple[Formula, ...]]:
+    """A model in which ``formula`` holds as well, as `ask` finds one; where there is none, which of ``assumptions``
+    exclude it.
+
+    Nothing of the question stays in ``solver``, also when time runs out: it would make later ones unsatisfiable.
+    """
+    solver.push()
+    try:
+        solver.add(formula)
+        model = ask(solver, deadline, assumptions)
+        return model, () if model is not None else tuple(solver.unsat_core())
+    finally:
+        solver.pop()
+
+
 def is_refuted(solver: z3.Solver, deadline: Deadline) -> bool:
     """Whether what ``solver`` has cannot be; False too where z3 gives up. OutOfTime past ``deadline``, or by Ctrl-C."""
     try:
@@ -75,4 +92,4 @@ def is_refuted(solver: z3.Solver, deadline: Deadline) -> bool:
         return False
 
 
-__all__ = ["INTERRUPTED", "Deadline", "OutOfTime", "ask", "is_refuted"]
+__all__ = ["INTERRUPTED", "Deadline", "OutOfTime", "ask", "ask_also", "is_refuted"]

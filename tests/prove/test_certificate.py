@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 import z3
 from certificates import checked, lights, with_lemmas, written
-from hypothesis import HealthCheck, Phase, given, settings
+from few_examples import a_few
+from hypothesis import given, settings
 
 from model.errors import FileError
 from model.language import Expr, Machine, require
@@ -30,14 +31,7 @@ from specs.loading import load_spec
 
 pytestmark = pytest.mark.no_cover
 
-RANDOM = settings(
-    max_examples=4,
-    deadline=None,
-    database=None,
-    derandomize=True,
-    phases=[Phase.generate, Phase.shrink],
-    suppress_health_check=list(HealthCheck),
-)
+RANDOM = a_few(4)
 
 
 def test_a_solver_says_unsat_to_every_check_of_the_file_alone(text: str) -> None:
@@ -167,7 +161,7 @@ def test_what_ran_out_of_time_leaves_nothing_behind(
         return ask(solver, deadline, assumptions)
 
     def shrink(learner: Learner, learned: Learned, deadline: Deadline) -> Learned:
-        monkeypatch.setattr("model.prove.strengthen.learn.ask", sometimes)
+        monkeypatch.setattr("model.prove.solving.ask", sometimes)
         return whole(learner, learned, deadline)
 
     whole = Learner.shrink

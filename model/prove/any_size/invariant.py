@@ -18,7 +18,7 @@ from model.prove.any_size.effects import Goal, Step, in_range
 from model.prove.any_size.ground import Env, Ground, Words
 from model.prove.any_size.wording import state_of
 from model.prove.arithmetic import Formula
-from model.prove.solving import Deadline, ask
+from model.prove.solving import Deadline, ask_also
 from model.trace import NamedState
 
 
@@ -158,10 +158,8 @@ class Keeping:
         found: list[Candidate] = []
         while left:
             one = z3.Bool(f"one of {len(left)}")
-            self._solver.push()
-            self._solver.add(z3.Implies(one, z3.Or([self._failing[id(c)] for c in left])))
-            model = ask(self._solver, deadline, [*assumed, one])
-            self._solver.pop()
+            one_fails = z3.Implies(one, z3.Or([self._failing[id(c)] for c in left]))
+            model, _ = ask_also(self._solver, one_fails, deadline, [*assumed, one])
             if model is None:
                 break
             broken = [c for c in left if z3.is_true(model.eval(self._failing[id(c)], model_completion=True))]
@@ -178,14 +176,11 @@ class Keeping:
         failing, assumed = self._question(goal)
         if failing is None:
             return []
-        self._solver.push()
-        self._solver.add(failing)
-        model = ask(self._solver, deadline, [*assumed, *self._of(holding)])
-        core = set() if model is not None else {f.get_id() for f in self._solver.unsat_core()}
-        self._solver.pop()
+        model, core = ask_also(self._solver, failing, deadline, [*assumed, *self._of(holding)])
         if model is not None:
             return None
-        return [c for c in holding if id(c) in self._assumed and self._assumed[id(c)].get_id() in core]
+        ids = {f.get_id() for f in core}
+        return [c for c in holding if id(c) in self._assumed and self._assumed[id(c)].get_id() in ids]
 
     def _question(self, goal: Candidate | str) -> tuple[Formula | None, list[Formula]]:
         if isinstance(goal, str):
@@ -198,10 +193,7 @@ class Keeping:
         failing, assumed = self._question(goal)
         if failing is None:
             return None
-        self._solver.push()
-        self._solver.add(failing)
-        model = ask(self._solver, deadline, [*assumed, *self._of(holding)])
-        self._solver.pop()
+        model, _ = ask_also(self._solver, failing, deadline, [*assumed, *self._of(holding)])
         return None if model is None else Blocking(self.step, state_of(model, self._ground, self._machine))
 
 

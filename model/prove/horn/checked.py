@@ -12,7 +12,7 @@ from model.prove.arithmetic import LOGIC, Formula, some
 from model.prove.claims import Claim, violated_by, violated_in
 from model.prove.encoding import Encoding, View
 from model.prove.needs import all_below
-from model.prove.solving import Deadline, ask
+from model.prove.solving import Deadline, ask_also
 
 Name: TypeAlias = str | int
 """Of a claim, or the number of a lemma."""
@@ -91,14 +91,8 @@ class Invariants:
     def _core(self, solver: z3.Solver, violated: Formula, deadline: Deadline) -> tuple[Name, ...] | None:
         """What excludes ``violated``, of all that is assumed; None if nothing does."""
         names = {literal: name for name, literal in self._literals.items() if not z3.is_true(literal)}
-        solver.push()
-        try:
-            solver.add(violated)
-            if ask(solver, deadline, tuple(names)) is not None:
-                return None
-            return tuple(names[each] for each in solver.unsat_core())
-        finally:
-            solver.pop()
+        model, core = ask_also(solver, violated, deadline, tuple(names))
+        return tuple(names[each] for each in core) if model is None else None
 
 
 __all__ = ["Clause", "Invariants", "Name"]

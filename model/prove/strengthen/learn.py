@@ -19,7 +19,7 @@ from model.prove.arithmetic import LOGIC, Formula, some
 from model.prove.claims import Claim, violated_in
 from model.prove.encoding import Encoding, View
 from model.prove.needs import all_below
-from model.prove.solving import Deadline, OutOfTime, ask
+from model.prove.solving import Deadline, OutOfTime, ask_also
 from model.prove.strengthen.cover import Literal, Samples
 from model.prove.strengthen.steps import Steps
 from model.prove.words import atoms_of
@@ -213,29 +213,17 @@ class Learner:
         return some([self._encoding.holds(node, view) for node in lemma.literals])
 
     def _holds_at_start(self, lemma: Lemma) -> bool:
-        self._begin.push()
-        try:
-            self._begin.add(z3.Not(self._holds(lemma, self._view)))
-            return ask(self._begin, self._deadline) is None
-        finally:
-            self._begin.pop()
+        return ask_also(self._begin, z3.Not(self._holds(lemma, self._view)), self._deadline)[0] is None
 
     def _blocking(self, name: Name, among: Set[Name] | None = None) -> tuple[tuple[int, ...] | None, tuple[Name, ...]]:
         """A state whose step leads to a violation of ``name``, or what it needs where there is none: ``among`` these,
         or all."""
         names = {literal: each for each, literal in self._literals.items() if among is None or each in among}
-        solver = self._step
         if name not in self._asked:
             self._asked[name] = self._violated(name)
-        solver.push()
-        try:
-            solver.add(self._asked[name])
-            model = ask(solver, self._deadline, tuple(names))
-            state = None if model is None else self._encoding.value(model, self._view.before)
-            core = tuple(names[each] for each in solver.unsat_core()) if model is None else ()
-        finally:  # also when time runs out: what is left of this question would make later ones unsatisfiable
-            solver.pop()
-        return state, core
+        model, core = ask_also(self._step, self._asked[name], self._deadline, tuple(names))
+        state = None if model is None else self._encoding.value(model, self._view.before)
+        return state, tuple(names[each] for each in core)
 
     def _violated(self, name: Name) -> Formula:
         """There is a step that violates ``name``, or that leads into a state that does."""
