@@ -120,14 +120,19 @@ def disagreement_of_bounded(machine: Machine, names: Collection[str], wanted: Ex
     return None if lengths == expected_ else f"bounded search found {lengths}; violated are {expected_}"
 
 
+def _of_verdicts(peer: str, found: Found, wanted: Expected) -> str | None:
+    """How ``peer`` disagrees on whether anything is violated, or on the number of states where nothing is."""
+    if wanted.violated:
+        return None if found.violated is not None else f"{peer} found nothing violated; violated are {wanted.violated}"
+    if found.violated is not None:
+        return f"{peer} found {found.violated} violated, nothing is"
+    return None if found.states == wanted.states else f"{peer} found {found.states} states, there are {wanted.states}"
+
+
 def disagreement_of_tlc(found: Found, wanted: Expected) -> str | None:
     """What TLC says otherwise than ``wanted``, which knows no idle steps; None if it agrees."""
-    if not wanted.violated:
-        if found.violated is not None:
-            return f"TLC found {found.violated} violated, nothing is"
-        return None if found.states == wanted.states else f"TLC found {found.states} states, there are {wanted.states}"
-    if found.violated is None:
-        return f"TLC found nothing violated; violated are {wanted.violated}"
+    if (told := _of_verdicts("TLC", found, wanted)) is not None or found.violated is None:
+        return told
     if wanted.violated.get(found.violated) != wanted.least or found.steps != wanted.least:
         return f"TLC found {found.violated} violated after {found.steps} steps; violated are {wanted.violated}"
     return None
@@ -139,12 +144,8 @@ def disagreement_of_spin(found: Found, wanted: Expected) -> str | None:
     That a state violates a claim it tells when it leaves the state, as late as a step of the next length: so of claims
     on states and steps together, the one that it tells is one of the shortest, or one step longer.
     """
-    if not wanted.violated:
-        if found.violated is not None:
-            return f"Spin found {found.violated} violated, nothing is"
-        return None if found.states == wanted.states else f"Spin found {found.states} states, there are {wanted.states}"
-    if found.violated is None:
-        return f"Spin found nothing violated; violated are {wanted.violated}"
+    if (told := _of_verdicts("Spin", found, wanted)) is not None or found.violated is None:
+        return told
     steps = found.steps - (wanted.kinds.get(found.violated) is PropertyKind.ALWAYS)
     if wanted.violated.get(found.violated) != steps or steps > wanted.least + 1:
         return f"Spin found {found.violated} violated after {steps} steps; violated are {wanted.violated}"

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 import z3
-from hypothesis import HealthCheck, Phase, given, settings
+from few_examples import a_few
+from hypothesis import given, settings
 
 from model.language import Machine, PropertyKind, Sort
 from model.lowering.lower import lower
@@ -19,14 +20,7 @@ from model.strategies import machines
 # A tracer would take more time here than the tests do.
 pytestmark = pytest.mark.no_cover
 
-RANDOM = settings(
-    max_examples=8,
-    deadline=None,
-    database=None,
-    derandomize=True,
-    phases=[Phase.generate, Phase.shrink],
-    suppress_health_check=list(HealthCheck),
-)
+RANDOM = a_few(8)
 STATES = 8
 
 

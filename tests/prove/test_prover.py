@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 import z3
-from hypothesis import HealthCheck, Phase, given, settings
+from few_examples import a_few
+from hypothesis import given
 
 from model.explore import explore as explore_fast
 from model.language import Expr, Machine, SpecError, after, require
@@ -23,14 +24,7 @@ from specs.loading import load_spec
 
 pytestmark = pytest.mark.no_cover
 
-RANDOM = settings(
-    max_examples=8,
-    deadline=None,
-    database=None,
-    derandomize=True,
-    phases=[Phase.generate, Phase.shrink],
-    suppress_health_check=list(HealthCheck),
-)
+RANDOM = a_few(8)
 
 
 @RANDOM

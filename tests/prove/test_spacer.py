@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from certificates import checked, lights
-from hypothesis import HealthCheck, Phase, given, settings
+from few_examples import a_few
+from hypothesis import given
 
 from model.language import Expr, Machine, implies, require
 from model.lowering.ground import Node
@@ -25,14 +26,7 @@ from specs.loading import load_spec
 
 pytestmark = pytest.mark.no_cover
 
-RANDOM = settings(
-    max_examples=4,
-    deadline=None,
-    database=None,
-    derandomize=True,
-    phases=[Phase.generate, Phase.shrink],
-    suppress_health_check=list(HealthCheck),
-)
+RANDOM = a_few(4)
 
 
 def far(most: int) -> Machine:

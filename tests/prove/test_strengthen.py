@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from few_examples import a_few
+from hypothesis import given
 
 from model.explore import Exploration
 from model.language import Expr, Machine, implies, one_of, require
@@ -67,14 +68,7 @@ def test_a_sum_of_some_states_only_is_none() -> None:
     assert equalities(program, states) == []
 
 
-@settings(
-    max_examples=8,
-    deadline=None,
-    database=None,
-    derandomize=True,
-    phases=[Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)
+@a_few(8)
 @given(machines(60))
 def test_what_a_step_leads_into_is_said_of_the_state_before(machine: Machine) -> None:
     program = lower(machine)

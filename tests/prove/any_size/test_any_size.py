@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from families import at_size, families
-from hypothesis import HealthCheck, Phase, given, settings
+from few_examples import a_few
+from hypothesis import given, settings
 
 from model.language import Expr, Machine, Sort, SpecError, all_, any_, count_, ite, require, sum_
 from model.language.mutation import Edit, mutated, without_guard, without_update
@@ -347,14 +348,7 @@ def holds_where_explored(machine: Machine, sizes: range, samples: int) -> int:
     return len(held)
 
 
-RANDOM = settings(
-    max_examples=2,
-    deadline=None,
-    database=None,
-    derandomize=True,
-    phases=[Phase.generate, Phase.shrink],
-    suppress_health_check=list(HealthCheck),
-)
+RANDOM = a_few(2)
 
 
 @RANDOM

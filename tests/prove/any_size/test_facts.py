@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 import pytest
 import z3
 from families import families
-from hypothesis import HealthCheck, Phase, given, settings
+from few_examples import a_few
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model.language import Expr, Machine, PropertyKind, Quantified, Sort, Variable, all_, count_, ite, sum_
@@ -22,14 +23,7 @@ from model.semantics import Semantics, State, explore
 
 pytestmark = pytest.mark.no_cover
 
-RANDOM = settings(
-    max_examples=4,
-    deadline=None,
-    database=None,
-    derandomize=True,
-    phases=[Phase.generate, Phase.shrink],
-    suppress_health_check=list(HealthCheck),
-)
+RANDOM = a_few(4)
 
 
 class Real:

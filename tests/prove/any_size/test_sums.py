@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from families import families
-from hypothesis import HealthCheck, Phase, given, settings
+from few_examples import a_few
+from hypothesis import given, settings
 
 from model.language import Expr, Machine, Op, PropertyKind, Quantified, Sort, Symbol
 from model.language.types import BOOL
@@ -19,14 +20,7 @@ from specs.gang import gang
 
 pytestmark = pytest.mark.no_cover
 
-RANDOM = settings(
-    max_examples=4,
-    deadline=None,
-    database=None,
-    derandomize=True,
-    phases=[Phase.generate, Phase.shrink],
-    suppress_health_check=list(HealthCheck),
-)
+RANDOM = a_few(4)
 _STATES = 12
 
 
