@@ -23,7 +23,7 @@ from model.prove.certificate.making import certificate_of, may_be_written, write
 from model.prove.certificate.read import read_certificate
 from model.prove.certificate.syntax import symbol
 from model.prove.claims import claims
-from model.prove.solving import Deadline, OutOfTime, ask
+from model.prove.solving import Deadline, OutOfTime, ask, ask_also
 from model.prove.strengthen.learn import Learned, Learner
 from model.semantics import Fault, Semantics, explore
 from model.strategies import machines
@@ -169,6 +169,15 @@ def test_what_ran_out_of_time_leaves_nothing_behind(
     found = checked(written(gang), gang, tmp_path)
     assert (found.answer, found.problem) == (Answer.VERIFIED, None)
     assert next(asked) > 9
+
+
+def test_a_question_that_has_no_answer_does_not_stay() -> None:
+    solver = z3.SolverFor("QF_BV")
+    with pytest.raises(OutOfTime):
+        ask_also(solver, z3.BoolVal(False), Deadline(0))
+    assert (solver.num_scopes(), len(solver.assertions())) == (0, 0)
+    assert ask_also(solver, z3.Bool("free"), Deadline(None))[0] is not None
+    assert solver.num_scopes() == 0
 
 
 @pytest.mark.slow
