@@ -188,7 +188,7 @@ class Learner:
                     break
                 if state is None:
                     kept = set(smaller)
-        return tuple(kept)
+        return tuple(each for each in core if each in kept)  # in an order that does not change from run to run
 
     def _atoms(self, name: Name) -> tuple[int, str]:
         return (atoms_of(self._lemmas[name].literals) if isinstance(name, int) else 0), str(name)
