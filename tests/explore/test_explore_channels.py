@@ -25,6 +25,9 @@ from model.language import (
 from model.language.mutation import mutated, with_update, without_guard, without_update
 from model.verdict import Outcome
 
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
+
 
 def sequences(contents: int, capacity: int) -> int:
     return sum(contents**n for n in range(capacity + 1))

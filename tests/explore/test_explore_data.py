@@ -24,6 +24,9 @@ from model.language.describe import describe
 from model.language.mutation import mutated, without_guard
 from model.verdict import Outcome
 
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
+
 # ---- sets and elements
 
 

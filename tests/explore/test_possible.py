@@ -11,6 +11,9 @@ from model.explore import explore
 from model.language import Expr, Machine, Scalar, among, choose, ite, require
 from model.verdict import Outcome
 
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
+
 
 def graph_machine(size: int, edges: dict[int, list[int]], goals: list[list[int]]) -> Machine:
     """A state per node and an action per number of edge of a node."""

@@ -36,6 +36,9 @@ from reference.schedulers.yunikorn import (
 )
 from reference.strategies import clusters
 
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
+
 S = ApplicationState
 TRANSITIONS = {
     (None, S.NEW), (None, S.REJECTED), (S.NEW, S.ACCEPTED), (S.ACCEPTED, S.RUNNING), (S.RUNNING, S.WAITING),

@@ -9,6 +9,9 @@ from life_cycle_pages import SUBJECTS, Subject, page, written
 
 import specs
 
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
+
 
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_the_page_is_what_the_spec_does(subject: Subject) -> None:

@@ -31,6 +31,9 @@ from specs.slice_check import SliceError, check_follows, check_names, check_slic
 from specs.volcano import Edition
 from specs.yunikorn import Queues, yunikorn
 
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
+
 ROW = re.compile(r"^\| (\(default\)|[a-z_]+=[^|]+) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \|$", re.MULTILINE)
 
 

@@ -11,6 +11,9 @@ from model.explore import explore
 from model.language import Expr, Machine, Order, Sort, all_, any_, choose, record, require, when
 from model.verdict import Outcome
 
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
+
 
 class App(Sort):
     """An application."""
