@@ -1,7 +1,7 @@
 """What shim and core tell each other: the messages of the scheduler interface, as far as gangs need them.
 
-Source: apache/yunikorn-scheduler-interface at 2858f4d0, si.proto. Times are milliseconds of a virtual clock; amounts are
-``Resources``. A message from the core lies in ``Partition.outbox`` until the shim takes it.
+Source: apache/yunikorn-scheduler-interface at 2858f4d0, si.proto. Times are milliseconds of a virtual clock; amounts
+are ``Resources``. A message from the core lies in ``Partition.outbox`` until the shim takes it.
 """
 
 from __future__ import annotations

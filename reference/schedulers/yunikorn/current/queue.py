@@ -266,7 +266,7 @@ class QueueState:
 
 
 def _denominator(name: str, guaranteed: Resources, fair: Resources) -> int | None:
-    return guaranteed[name] if name in guaranteed else fair[name] if name in fair else None
+    return guaranteed[name] if name in guaranteed else fair.get(name)
 
 
 def _share_of(amount: int, denominator: int | None) -> Fraction:
