@@ -88,7 +88,10 @@ def _readers(partition: Partition, user: str) -> Mapping[str, Callable[[str, Fie
             lambda f: f.integer(0, _MOST),
         ),
         "reserved": lambda name, field: _each(
-            name, field, lambda key: keys(partition.node_reservations.get(str(key.value), {})), _sorted_names
+            name,
+            field,
+            lambda key: sorted(name for _, name in partition.node_reservations.get(key.string(), {})),
+            _sorted_names,
         ),
         "released_marks": lambda name, field: [(name, _sorted_names(field), _marks(partition))],
     }

@@ -49,6 +49,11 @@ class Request:
     reserved_since: int = 0
     triggered_preemption: bool = False
 
+    @property
+    def id(self) -> tuple[str, str]:
+        """Application and key: upstream takes keys to be unique among all applications, here they need not be."""
+        return (self.application, self.key)
+
     def mark_released(self) -> bool:
         """SetReleased: False where it is preempted already."""
         if self.preempted:

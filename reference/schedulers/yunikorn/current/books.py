@@ -32,6 +32,9 @@ from reference.schedulers.yunikorn.current.users import UserGroupManager
 from reference.schedulers.yunikorn.nodes import Nodes
 from reference.schedulers.yunikorn.options import NodeOrder
 
+RequestId = tuple[str, str]
+"""Application and key."""
+
 Predicates = Callable[[Request, str], bool]
 """Whether a node (by name) may run a request, beside labels, taints and room: the shim's predicates plugin."""
 
@@ -58,9 +61,9 @@ class Books:
         self.now = 0
         self.queues = build(queues)
         self.nodes = Nodes((), self.options.node_order, ties_by_name=True)
-        self.on_node: dict[str, dict[str, Request]] = {}
-        """What is on each node, by key: allocations, and real pods parked on another node than their placeholder."""
-        self.node_reservations: dict[str, dict[str, Request]] = {}
+        self.on_node: dict[str, dict[RequestId, Request]] = {}
+        """What is on each node: allocations, and real pods parked on another node than their placeholder."""
+        self.node_reservations: dict[str, dict[RequestId, Request]] = {}
         self.users = UserGroupManager()
         self.configure_limits()
         self.applications: dict[str, Application] = {}
@@ -204,7 +207,7 @@ class Books:
     def reserve(self, app: Application, request: Request, node: str) -> None:
         """``node`` is kept for a pending ask."""
         app.reservations[request.key] = node
-        self.node_reservations.setdefault(node, {})[request.key] = request
+        self.node_reservations.setdefault(node, {})[request.id] = request
         app.queue.reserved[app.id] = app.queue.reserved.get(app.id, 0) + 1
         request.reserved_since = self.now
 
@@ -214,7 +217,7 @@ class Books:
         if node is None:
             return
         kept = self.node_reservations[node]
-        del kept[key]
+        del kept[app.id, key]
         if not kept:
             del self.node_reservations[node]
         left = app.queue.reserved[app.id] - 1
@@ -229,12 +232,12 @@ class Books:
     def put_on(self, node: str, request: Request) -> None:
         """``request`` is on ``node``, whether it has room or not."""
         request.node = node
-        self.on_node[node][request.key] = request
+        self.on_node[node][request.id] = request
         self.nodes.take(node, request.resources)
 
     def take_off(self, request: Request) -> None:
         """``request`` is on its node no more, if it was there; the node may be gone."""
-        if self.on_node.get(request.node, {}).pop(request.key, None) is not None:
+        if self.on_node.get(request.node, {}).pop(request.id, None) is not None:
             self.nodes.give(request.node, request.resources)
             self.epoch += 1
 
@@ -302,8 +305,8 @@ class Books:
         """``real`` has the place of ``placeholder`` on its node; what is not needed there goes back."""
         if placeholder.resources == real.resources:
             here = self.on_node[real.node]
-            del here[placeholder.key]
-            here[real.key] = real
+            del here[placeholder.id]
+            here[real.id] = real
         else:
             self.take_off(placeholder)
             self.put_on(real.node, real)

@@ -144,7 +144,7 @@ class Partition(Books):
         known = app.requests.get(message.key)
         if known is not None and known.link is not None and known.resources != message.resources:
             return "it is being replaced, or replaces"
-        if known is None and message.key in app.allocations:
+        if known is None and (message.key in app.allocations or any(r.key == message.key for r in app.parked())):
             return "its ask was released"
         return None
 

@@ -182,8 +182,8 @@ def remove_node(books: Books, node: str) -> Removed:
     """
     if node not in books.nodes.index:
         return Removed()
-    for key, request in list(books.node_reservations.get(node, {}).items()):
-        books.unreserve(books.applications[request.application], key)
+    for request in list(books.node_reservations.get(node, {}).values()):
+        books.unreserve(books.applications[request.application], request.key)
     capacity = books.nodes.remove(node).capacity
     released: list[Request] = []
     confirmed: list[Request] = []

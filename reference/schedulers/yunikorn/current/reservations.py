@@ -54,9 +54,9 @@ def required_node(books: Books, app: Application, request: Request) -> Result | 
     node = request.required_node
     if node not in books.nodes.index:
         return None
-    for key, other in list(books.node_reservations.get(node, {}).items()):
+    for other in list(books.node_reservations.get(node, {}).values()):
         if not other.required_node:
-            books.unreserve(books.applications[other.application], key)
+            books.unreserve(books.applications[other.application], other.key)
     if can_take(books, request, node):
         reserved = request.key in app.reservations
         allocate(books, app, request, node)

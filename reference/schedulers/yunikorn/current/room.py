@@ -33,7 +33,7 @@ def passes(books: Books, request: Request, node: str) -> bool:
 def is_kept(books: Books, request: Request, node: str) -> bool:
     """Whether ``node`` is kept for other asks than this one."""
     kept = books.node_reservations.get(node)
-    return kept is not None and request.key not in kept
+    return kept is not None and request.id not in kept
 
 
 def choices(books: Books, request: Request) -> Iterator[str]:
