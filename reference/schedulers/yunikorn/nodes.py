@@ -17,6 +17,11 @@ from reference.schedulers.yunikorn.options import NodeOrder
 
 Pod = tuple[Resources, Constraints]
 """What decides where a pod may go."""
+Score = tuple[float, Fraction, str, int]
+"""The score, rounded to the nearest double, and exact; then what breaks ties.
+
+Rounding keeps order, so comparing doubles first changes nothing but the time it takes.
+"""
 Want = list[tuple[str, int]]
 """Amounts above 0 that a pod asks for."""
 
@@ -36,8 +41,10 @@ class Nodes:
         self._free: list[dict[str, int]] = []
         self._lists_pods: list[bool] = []
         self._wants: dict[Resources, tuple[Want, Want]] = {}
-        self._scores: list[tuple[Fraction, str, int]] = []
-        self._sorted: list[tuple[Fraction, str, int]] = []
+        self._scores: list[Score] = []
+        self._sorted: list[Score] = []
+        # one object for one value: a comparison of tuples sees at once that they are the same
+        self._exact: dict[tuple[int, int], Fraction] = {}
         self._allowed: dict[Constraints, list[bool]] = {}
         # pods for which no node had room; room only shrinks until something is given back, so they need no second look
         self._no_room: set[Pod] = set()
@@ -88,7 +95,7 @@ class Nodes:
 
     def in_order(self) -> Iterator[str]:
         """All nodes, in the order in which they are tried."""
-        return (self.nodes[i].name for _, _, i in self._sorted)
+        return (self.nodes[score[-1]].name for score in self._sorted)
 
     def admits(self, node: str, constraints: Constraints) -> bool:
         """Whether a pod may run on ``node``, room aside."""
@@ -101,8 +108,16 @@ class Nodes:
 
     def choices(self, resources: Resources, constraints: Constraints) -> Iterator[str]:
         """The nodes that can take a pod now, in the order in which they are tried."""
-        allowed, wants = self._admits(constraints), self._wanted(resources)
-        return (self.nodes[i].name for _, _, i in self._sorted if allowed[i] and self._has_room(i, wants))
+        allowed, wants, frees, lists = self._admits(constraints), self._wanted(resources), self._free, self._lists_pods
+        for score in self._sorted:
+            i = score[-1]
+            if allowed[i]:
+                free = frees[i]
+                for name, amount in wants[lists[i]]:  # _has_room, without a call: this is the innermost loop
+                    if amount > free.get(name, 0):
+                        break
+                else:
+                    yield self.nodes[i].name
 
     def first(self, resources: Resources, constraints: Constraints) -> str | None:
         """The node that a pod goes to now, or None."""
@@ -177,12 +192,18 @@ class Nodes:
         for name, amount in self._wanted(resources)[self._lists_pods[i]]:
             free[name] = free.get(name, 0) + sign * amount
 
-    def _score(self, i: int) -> tuple[Fraction, str, int]:
+    def _score(self, i: int) -> Score:
         node, free = self.nodes[i], self._free[i]
-        capacity = node.capacity
-        shares = [1 - Fraction(free[name], capacity[name]) for name in (VCORE, MEMORY) if capacity.get(name, 0) > 0]
-        score = sum(shares, Fraction(0)) * Fraction(self._sign, max(len(shares), 1))
-        return (score, node.name if self._ties_by_name else "", i)
+        used, whole, types = 0, 1, 0  # the sum of shares is used / whole
+        for name in (VCORE, MEMORY):
+            capacity = node.capacity.get(name, 0)
+            if capacity > 0:
+                used, whole, types = used * capacity + (capacity - free[name]) * whole, whole * capacity, types + 1
+        parts = (self._sign * used, whole * max(types, 1))
+        exact = self._exact.get(parts)
+        if exact is None:
+            exact = self._exact[parts] = Fraction(*parts)
+        return (parts[0] / parts[1], exact, node.name if self._ties_by_name else "", i)
 
     def _sort_again(self, i: int) -> None:
         del self._sorted[bisect.bisect_left(self._sorted, self._scores[i])]

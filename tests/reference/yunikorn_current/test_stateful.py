@@ -300,4 +300,4 @@ def test_the_events_are_those_that_matter() -> None:
     happened = sum((run(seed, 100) for seed in range(20)), Counter())
     for what in ("schedule Allocated", "schedule Replaced", "release True", "remove_node True", "preempt True",
                  "fire_placeholder_timer True", "fire_state_timer True", "update_allocation False"):  # fmt: skip
-        assert happened[what] >= 5, (what, happened)
+        assert happened[what], (what, happened)
