@@ -1,4 +1,4 @@
-"""Scenarios of YuniKorn's core as data: events as steps, and what is expected after them.
+"""Scenarios of YuniKorn's core and shim as data: events as steps, and what is expected after them.
 
 A step is ``{"op": ..., ...}``. What upstream's tests set up and call: ``queue``, ``set`` (a queue anew), ``node``,
 ``drain_node``, ``predicate_fail`` (a node takes no real pod), ``app``, ``ask``, ``existing`` (a pod that runs already),
@@ -6,7 +6,7 @@ A step is ``{"op": ..., ...}``. What upstream's tests set up and call: ``queue``
 ``remove_ask``, ``preempt``, ``remove_node``, ``remove_app``, ``ph_timer`` and ``completing_timer`` (they fire now),
 ``clock`` (to a time in milliseconds). ``expect`` compares the state; other steps may say what comes of them
 (``want``, ``accepted``, ``released``, ``confirmed``, ``sizes``). Sequence numbers of upstream's creation times are
-``created``, in milliseconds.
+``created``, in milliseconds. Steps of the shim are in ``scenario_shim.py``.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from reference.schedulers.yunikorn.current import (
 from reference.schedulers.yunikorn.current import cycle as core_cycle
 from reference.schedulers.yunikorn.current.invariants import broken_invariants
 from reference.schedulers.yunikorn.scenario_expect import Found, expectations, plain, resources
+from reference.schedulers.yunikorn.scenario_shim import ShimSteps
 
 CURRENT: Final = "current"
 USER: Final = "testuser"
@@ -71,6 +72,7 @@ class _Player:
         self.root_from_nodes = False
         self.closed_to_reals: set[str] = set()
         self.app_of: dict[str, str] = {}
+        self.shim_steps = ShimSteps(lambda: self.partition, self.restarted)
         self.ops: dict[str, Callable[[Field], Found]] = {
             "queue": self.queue,
             "set": self.set,
@@ -93,6 +95,7 @@ class _Player:
             "completing_timer": self.completing_timer,
             "clock": self.clock,
             "expect": self.expect,
+            **self.shim_steps.ops,
         }
 
     def play(self, op: str, step: Field) -> Found:
@@ -293,7 +296,10 @@ class _Player:
         return [("sizes", expected, [size for size in told if size])]
 
     def expect(self, step: Field) -> Found:
-        return expectations(self.partition, step, USER)
+        return expectations(self.partition, step, USER, self.shim_steps.readers)
+
+    def restarted(self, partition: Partition) -> None:
+        self.made = partition
 
 
 def _name(step: Field, key: str) -> str:

@@ -26,6 +26,10 @@ Found = list[tuple[str, object, object]]
 _MOST = 2**62
 
 
+Reader = Callable[[str, Field], Found]
+"""What is compared for an expectation of that name."""
+
+
 def resources(field: Field) -> Resources:
     """``{"vcore": 1000}``: whole amounts in their base units."""
     return Resources({name: amount.integer(-_MOST, _MOST) for name, amount in field.members("amounts by name")})
@@ -36,9 +40,9 @@ def plain(value: object) -> str:
     return json.dumps(value, sort_keys=True, default=str)
 
 
-def expectations(partition: Partition, step: Field, user: str) -> Found:
-    """Each thing that the step expects, with what there is."""
-    readers = _readers(partition, user)
+def expectations(partition: Partition, step: Field, user: str, more: Mapping[str, Reader]) -> Found:
+    """Each thing that the step expects, with what there is; ``more``: readers of other things."""
+    readers = {**_readers(partition, user), **more}
     only_keys(step, "op", *readers)
     found: Found = []
     for name, field in step.members():
@@ -48,8 +52,8 @@ def expectations(partition: Partition, step: Field, user: str) -> Found:
 
 
 def _readers(partition: Partition, user: str) -> Mapping[str, Callable[[str, Field], Found]]:
-    def of_app(read: Callable[[Application], object], expected: Callable[[Field], object]) -> _Reader:
-        return lambda name, field: _each(name, field, lambda key: read(_app(partition, key)), expected)
+    def of_app(read: Callable[[Application], object], expected: Callable[[Field], object]) -> Reader:
+        return lambda name, field: each_of(name, field, lambda key: read(_app(partition, key)), expected)
 
     def keys(requests: object) -> list[str]:
         assert isinstance(requests, Mapping)
@@ -61,8 +65,10 @@ def _readers(partition: Partition, user: str) -> Mapping[str, Callable[[str, Fie
         "total": lambda name, field: [(name, field.value, partition.allocation_count())],
         "ph": lambda name, field: [(name, field.value, partition.placeholder_count())],
         "usage": lambda name, field: [(name, _amounts(field), _usage(tracked.users.get(user)))],
-        "users": lambda name, field: _each(name, field, lambda key: _usage(tracked.users.get(key.string())), _amounts),
-        "groups": lambda name, field: _each(
+        "users": lambda name, field: each_of(
+            name, field, lambda key: _usage(tracked.users.get(key.string())), _amounts
+        ),
+        "groups": lambda name, field: each_of(
             name, field, lambda key: _usage(tracked.groups.get(key.string())), _amounts
         ),
         "app_ph": of_app(lambda app: _nonzero(app.allocated_placeholder), _amounts),
@@ -71,23 +77,23 @@ def _readers(partition: Partition, user: str) -> Mapping[str, Callable[[str, Fie
         "allocs": of_app(lambda app: keys(app.allocations), _sorted_names),
         "state": of_app(lambda app: app.state.value, Field.string),
         "log": of_app(lambda app: [state.value for state in app.log], _names),
-        "node": lambda name, field: _each(name, field, lambda key: _nonzero(_on_node(partition, key)), _amounts),
-        "queue": lambda name, field: _each(
+        "node": lambda name, field: each_of(name, field, lambda key: _nonzero(_on_node(partition, key)), _amounts),
+        "queue": lambda name, field: each_of(
             name, field, lambda key: _nonzero(_queue(partition, key).allocated), _amounts
         ),
-        "headroom": lambda name, field: _each(
+        "headroom": lambda name, field: each_of(
             name, field, lambda key: _limit(_queue(partition, key).head_room()), _limits, nulls=True
         ),
-        "maxset": lambda name, field: _each(
+        "maxset": lambda name, field: each_of(
             name, field, lambda key: _limit(_queue(partition, key).max_set()), _limits, nulls=True
         ),
-        "running": lambda name, field: _each(
+        "running": lambda name, field: each_of(
             name,
             field,
             lambda key: _queue(partition, key).running + len(_queue(partition, key).allocating_accepted),
             lambda f: f.integer(0, _MOST),
         ),
-        "reserved": lambda name, field: _each(
+        "reserved": lambda name, field: each_of(
             name,
             field,
             lambda key: sorted(name for _, name in partition.node_reservations.get(key.string(), {})),
@@ -97,10 +103,7 @@ def _readers(partition: Partition, user: str) -> Mapping[str, Callable[[str, Fie
     }
 
 
-_Reader = Callable[[str, Field], Found]
-
-
-def _each(
+def each_of(
     name: str,
     field: Field,
     read: Callable[[Field], object],
@@ -116,7 +119,7 @@ def _each(
     return found
 
 
-def _placeholder_data(partition: Partition) -> _Reader:
+def _placeholder_data(partition: Partition) -> Reader:
     def read(name: str, field: Field) -> Found:
         found: Found = []
         for app_id, groups in field.members():

@@ -54,22 +54,36 @@ def other(value: Any) -> Any:
     return [*value, "more"] if isinstance(value, list) else {**value, "more": 7}
 
 
-def test_each_expected_value_counts() -> None:
-    """Changed by itself, it is a difference, or the scenario cannot be read any more."""
+def unnoticed(every: int) -> tuple[list[str], int]:
+    """Expected values that may be changed by themselves without a difference; and how many were tried."""
+    found: list[str] = []
     total = 0
     for scenario in SCENARIOS:
         content = copy.deepcopy(dict(scenario.content))
         for container, key in list(expected_values(content["steps"])):
+            total += 1
+            if total % every:
+                continue
             before = container[key]
             container[key] = other(before)
             try:
-                told: tuple[str, ...] = yunikorn.run(content)
+                if not yunikorn.run(content):
+                    found.append(f"{scenario.id}: {key} {json.dumps(before)}")
             except InputError:
-                told = ("not read",)
+                pass  # it cannot be read any more, which a user notices
             container[key] = before
-            assert told, f"{scenario.id}: {key} {json.dumps(before)}"
-            total += 1
-    assert total > 400
+    return found, total
+
+
+def test_expected_values_count() -> None:
+    """Changed by itself, each is a difference."""
+    found, total = unnoticed(every=9)
+    assert (found, total > 1200) == ([], True)
+
+
+@pytest.mark.slow
+def test_each_expected_value_counts() -> None:
+    assert unnoticed(every=1)[0] == []
 
 
 @pytest.mark.parametrize(
