@@ -88,7 +88,7 @@ def _json(comparison: Comparison, warnings: list[str]) -> dict[str, Any]:
 
 def _witness_json(witness: Witness) -> dict[str, Any]:
     """The witness with its cluster in the native format, so that it is an INPUT again."""
-    from reference.manifests.native import to_native
+    from reference.manifests.native_write import to_native
 
     return {
         "policy": witness.policy,
