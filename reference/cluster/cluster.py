@@ -103,6 +103,9 @@ def _gang_problems(app: Application) -> Iterator[str]:
         least = 1 if group.size is None else 0
         if group.min_member < least:
             yield f": task group {group.name!r}: minMember must be at least {least}, found {group.min_member}"
+    may_be_empty = all(group.size is not None and group.min_member == 0 for group in app.task_groups)
+    if groups and app.min_members is None and may_be_empty:
+        yield " needs no pod: every task group has the minimum 0"
     yield from _composite_problems(app, set(groups))
 
 

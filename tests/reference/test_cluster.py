@@ -104,6 +104,12 @@ def test_names_and_references(change: dict[str, object], says: list[str] | None)
         assert problems == [f"application 'a': {line}" for line in says]
 
 
+def test_a_gang_needs_a_pod() -> None:
+    idle = replace(GOOD, task_groups=(Group("g", 0, ONE, size=2),), composites=())
+    assert cluster(idle).problems() == ["application 'a' needs no pod: every task group has the minimum 0"]
+    assert cluster(replace(idle, min_members=1)).problems() == []
+
+
 def test_unknown_node_types_and_repeated_names() -> None:
     made = replace(cluster(GOOD), nodes=(Node("n", ONE, node_type="small"),), topologies=(Topology("t", ("x",)),) * 2)
     assert made.problems() == ["two topologies are named 't'", "node 'n' is of unknown node type 'small'"]
