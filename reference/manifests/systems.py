@@ -1,0 +1,89 @@
+"""Whose cluster it is: which system's queues are there, and its gangs read into them.
+
+One input has the queues of one system: of YuniKorn (queues.yaml) or Volcano (Queue). Where there are none of either,
+everything shares ``root.default``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from reference.cluster.node_type import NodeType
+from reference.cluster.topology import Topology
+from reference.manifests.applications import Workload
+from reference.manifests.collect import VOLCANO_JOB, Collection
+from reference.manifests.document import Field
+from reference.manifests.gangs import Gangs
+from reference.manifests.hypernodes import GROUP as HYPERNODES
+from reference.manifests.hypernodes import HyperNodes, read_hypernodes
+from reference.manifests.objects import Object
+from reference.manifests.priorities import Priorities
+from reference.manifests.queue_source import find_queues
+from reference.manifests.queue_tree import NamedQueues
+from reference.manifests.queues import QueueConfig
+from reference.manifests.volcano import VolcanoGangs, queue_field
+from reference.manifests.volcano_queues import GROUP as VOLCANO
+from reference.manifests.volcano_queues import read_queues
+
+YUNIKORN: Final = "YuniKorn"
+
+
+@dataclass(frozen=True, slots=True)
+class Systems:
+    """The queues, and the numbers of pods that belong to gangs already read; what nodes are arranged in."""
+
+    queues: QueueConfig
+    claimed: frozenset[int]
+    topologies: tuple[Topology, ...] = ()
+    node_types: tuple[NodeType, ...] = ()
+
+
+def read_systems(collection: Collection, workload: Workload) -> Systems:
+    """Reads the queues, and every gang that is not YuniKorn's into ``workload``. Raises ManifestError."""
+    return _Reader(collection, workload).run()
+
+
+class _Reader:
+    def __init__(self, collection: Collection, workload: Workload) -> None:
+        self.collection = collection
+        self.notices = collection.notices
+        self.priorities = Priorities(collection.of("scheduling.k8s.io", "PriorityClass"), self.notices)
+        self.gangs = Gangs(collection.nodes, self.notices, workload)
+        self.claimed: set[int] = set()
+        self.topologies: tuple[Topology, ...] = ()
+        self.hypernodes = HyperNodes()
+
+    def run(self) -> Systems:
+        c = self.collection
+        self.hypernodes = read_hypernodes(c.of(HYPERNODES, "HyperNode"), c.nodes, self.notices)
+        c.nodes = {name: self.hypernodes.labelled(node) for name, node in c.nodes.items()}
+        self.topologies = self.hypernodes.topology()
+        queues = self._queues()
+        return Systems(queues, frozenset(self.claimed), self.topologies)
+
+    def _queues(self) -> QueueConfig:
+        c = self.collection
+        volcano = sorted([*c.of(VOLCANO, "Queue", "PodGroup"), *c.of(*VOLCANO_JOB)], key=lambda each: each.number)
+        families: dict[str, Field] = {}
+        for system, sources in (
+            (YUNIKORN, [*c.configs, *c.config_maps]),
+            ("Volcano", [each.field for each in volcano]),
+        ):
+            if sources:
+                families[system] = sources[0]
+        if len(families) > 1:
+            (first, place), (second, other) = list(families.items())[:2]
+            raise other.error("one system's queues and gangs", f"{second}'s beside {first}'s (at {place.location})")
+        if "Volcano" in families:
+            return QueueConfig(self._volcano(volcano).tree)
+        return find_queues(c.configs, c.config_maps, self.notices)
+
+    def _volcano(self, objects: list[Object]) -> NamedQueues:
+        c = self.collection
+        gangs = [each for each in objects if each.kind != "Queue"]
+        named = {field.string(): each for each in gangs if (field := queue_field(each)) is not None}
+        queues = read_queues(c.of(VOLCANO, "Queue"), named, self.notices)
+        reader = VolcanoGangs(self.gangs, queues, self.hypernodes, self.priorities, self.notices)
+        self.claimed |= reader.read(c.of(*VOLCANO_JOB), c.of(VOLCANO, "PodGroup"), c.pods)
+        return queues
