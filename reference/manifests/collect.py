@@ -25,8 +25,16 @@ _NESTED_LISTS: Final = 4
 KINDS: Final[dict[str, tuple[str, ...]]] = {
     "PriorityClass": ("scheduling.k8s.io",),
     "Queue": ("scheduling.volcano.sh",),
-    "PodGroup": ("scheduling.volcano.sh",),
+    "PodGroup": ("scheduling.volcano.sh", "scheduling.k8s.io", "scheduling.x-k8s.io"),
+    "CompositePodGroup": ("scheduling.k8s.io",),
     "HyperNode": ("topology.volcano.sh",),
+    "ClusterQueue": ("kueue.x-k8s.io",),
+    "LocalQueue": ("kueue.x-k8s.io",),
+    "Cohort": ("kueue.x-k8s.io",),
+    "ResourceFlavor": ("kueue.x-k8s.io",),
+    "WorkloadPriorityClass": ("kueue.x-k8s.io",),
+    "Topology": ("kueue.x-k8s.io",),
+    "Workload": ("kueue.x-k8s.io", "scheduling.k8s.io"),
 }
 """Kinds that systems with gangs have, and the API groups in which they are read."""
 VOLCANO_JOB: Final = ("batch.volcano.sh", "Job")
@@ -36,7 +44,8 @@ VOLCANO_JOB: Final = ("batch.volcano.sh", "Job")
 class Collection:
     """The objects of all files, in file order, and warnings about those that were passed over.
 
-    ``objects`` are by API group and kind; ``count`` is how many pods and objects there are, which numbers them.
+    ``objects`` are by API group and kind; ``templates`` are workloads with the pod template of each; ``count`` is how
+    many pods and objects there are, which numbers them.
     """
 
     notices: Notices = field(default_factory=Notices)
@@ -47,6 +56,7 @@ class Collection:
     config_maps: list[Field] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
     objects: dict[tuple[str, str], list[Object]] = field(default_factory=dict)
+    templates: list[tuple[Object, Pod]] = field(default_factory=list)
     count: int = 0
     native: tuple[Field, Cluster] | None = None
 
@@ -114,6 +124,7 @@ class Collection:
             self.pods.append(read_pod(obj, number))
         elif kind in TEMPLATES and (group, kind) != VOLCANO_JOB:
             self.pods.append(read_template(obj, kind, number))
+            self.templates.append((Object(obj, kind, group, number), self.pods[-1]))
         elif group in groups or (group, kind) == VOLCANO_JOB or (not group and len(groups) == 1):
             group = group or groups[0]
             self.objects.setdefault((group, kind), []).append(Object(obj, kind, group, number))

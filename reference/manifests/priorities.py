@@ -14,13 +14,13 @@ _LARGEST: Final = 2**31
 
 
 class Priorities:
-    """What names of priority classes stand for."""
+    """What names of priority classes stand for; ``classes`` are the objects of each kind that there is."""
 
-    def __init__(self, classes: Iterable[Object], notices: Notices) -> None:
+    def __init__(self, classes: Iterable[Iterable[Object]], notices: Notices) -> None:
         self._notices = notices
         self._values = dict(_BUILT_IN)
         self._default = 0
-        for name, each in by_name(classes, namespaced=False).items():
+        for name, each in (pair for kind in classes for pair in by_name(kind, namespaced=False).items()):
             self._values[name] = number(each.field.need("value", "the priority, a whole number"))
             if each.field.optional("globalDefault", Field.boolean, False):
                 self._default = self._values[name]

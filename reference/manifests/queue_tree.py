@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from reference.cluster.queue import Queue, QueueTree
+from reference.cluster.resources import Resources
 from reference.errors import sample
 from reference.manifests.document import Field
 from reference.manifests.queues import ROOT
@@ -51,33 +52,43 @@ def segment(name: str) -> str:
 def plant(declared: Mapping[str, Declared], root: Queue) -> NamedQueues:
     """The tree of queues below ``root``: those without a parent stand at the top, brothers in order of their names.
 
-    Raises ManifestError for a parent that is not there, and for queues inside themselves.
+    ``parent`` of a queue is a key of ``declared``, and so are the names in the answer. Raises ManifestError for a
+    parent that is not there, and for queues inside themselves.
     """
-    children: dict[str | None, list[Declared]] = {}
-    for each in declared.values():
+    children: dict[str | None, list[tuple[str, Declared]]] = {}
+    for key, each in declared.items():
         if each.parent is not None and each.parent not in declared:
             raise (each.parent_field or each.source).error(
                 f"the name of another queue ({sample(sorted(declared))})", f"the unknown parent {each.parent!r}"
             )
-        children.setdefault(each.parent, []).append(each)
+        children.setdefault(each.parent, []).append((key, each))
     paths: dict[str, str] = {}
 
     def build(parent: str | None, above: str, depth: int) -> Iterator[Queue]:
-        for each in sorted(children.get(parent, ()), key=lambda d: d.name):
+        for key, each in sorted(children.get(parent, ()), key=lambda pair: pair[1].name):
             if depth > _MAX_DEPTH:
                 raise each.source.error(f"at most {_MAX_DEPTH} levels of queues", "a deeper one")
-            path = f"{above}.{segment(each.name)}"
-            paths[each.name] = path
-            inner = tuple(build(each.name, path, depth + 1))
+            paths[key] = path = f"{above}.{segment(each.name)}"
+            inner = tuple(build(key, path, depth + 1))
             yield replace(each.settings, name=path, children=inner, is_parent=each.settings.is_parent or bool(inner))
 
     top = tuple(build(None, ROOT, 2))
-    for name, each in declared.items():
-        if name not in paths:
+    for key, each in declared.items():
+        if key not in paths:
             raise (each.parent_field or each.source).error(
-                "queues that lead to the root", f"the queue {name!r} inside itself"
+                "queues that lead to the root", f"the queue {each.name!r} inside itself"
             )
     return NamedQueues(QueueTree(replace(root, name=ROOT, children=top, is_parent=True)), paths)
+
+
+def without_use_of(queue: Queue, nothing: Mapping[str, set[str]]) -> Queue:
+    """``queue`` and those below it, with a maximum of 0 for the resources that ``nothing`` lists by queue."""
+    names = nothing.get(queue.name, set())
+    return replace(
+        queue,
+        maximum=Resources({**queue.maximum, **dict.fromkeys(names, 0)}),
+        children=tuple(without_use_of(child, nothing) for child in queue.children),
+    )
 
 
 def with_leaf(queues: NamedQueues, name: str) -> NamedQueues:

@@ -1,7 +1,7 @@
 """Whose cluster it is: which system's queues are there, and its gangs read into them.
 
-One input has the queues of one system: of YuniKorn (queues.yaml) or Volcano (Queue). Where there are none of either,
-everything shares ``root.default``.
+One input has the queues of one system: YuniKorn (queues.yaml), Volcano (Queue) or Kueue (ClusterQueue). Where there are
+none, everything shares ``root.default``.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from reference.cluster.node_type import NodeType
+from reference.cluster.queue import QueueTree
 from reference.cluster.topology import Topology
 from reference.manifests.applications import Workload
 from reference.manifests.collect import VOLCANO_JOB, Collection
@@ -17,10 +18,13 @@ from reference.manifests.document import Field
 from reference.manifests.gangs import Gangs
 from reference.manifests.hypernodes import GROUP as HYPERNODES
 from reference.manifests.hypernodes import HyperNodes, read_hypernodes
+from reference.manifests.kueue import KueueGangs, read_topologies
+from reference.manifests.kueue_queues import GROUP as KUEUE
+from reference.manifests.kueue_queues import read_kueue_queues
 from reference.manifests.objects import Object
 from reference.manifests.priorities import Priorities
 from reference.manifests.queue_source import find_queues
-from reference.manifests.queue_tree import NamedQueues
+from reference.manifests.queue_tree import NamedQueues, without_use_of
 from reference.manifests.queues import QueueConfig
 from reference.manifests.volcano import VolcanoGangs, queue_field
 from reference.manifests.volcano_queues import GROUP as VOLCANO
@@ -48,7 +52,8 @@ class _Reader:
     def __init__(self, collection: Collection, workload: Workload) -> None:
         self.collection = collection
         self.notices = collection.notices
-        self.priorities = Priorities(collection.of("scheduling.k8s.io", "PriorityClass"), self.notices)
+        classes = (("scheduling.k8s.io", "PriorityClass"), (KUEUE, "WorkloadPriorityClass"))
+        self.priorities = Priorities([collection.of(*kind) for kind in classes], self.notices)
         self.gangs = Gangs(collection.nodes, self.notices, workload)
         self.claimed: set[int] = set()
         self.topologies: tuple[Topology, ...] = ()
@@ -58,17 +63,19 @@ class _Reader:
         c = self.collection
         self.hypernodes = read_hypernodes(c.of(HYPERNODES, "HyperNode"), c.nodes, self.notices)
         c.nodes = {name: self.hypernodes.labelled(node) for name, node in c.nodes.items()}
-        self.topologies = self.hypernodes.topology()
+        self.topologies = (*self.hypernodes.topology(), *read_topologies(c.of(KUEUE, "Topology"), self.notices))
         queues = self._queues()
         return Systems(queues, frozenset(self.claimed), self.topologies)
 
     def _queues(self) -> QueueConfig:
         c = self.collection
         volcano = sorted([*c.of(VOLCANO, "Queue", "PodGroup"), *c.of(*VOLCANO_JOB)], key=lambda each: each.number)
+        kueue = c.of(KUEUE, "ClusterQueue", "LocalQueue", "Cohort", "Workload")
         families: dict[str, Field] = {}
         for system, sources in (
             (YUNIKORN, [*c.configs, *c.config_maps]),
             ("Volcano", [each.field for each in volcano]),
+            ("Kueue", [each.field for each in kueue]),
         ):
             if sources:
                 families[system] = sources[0]
@@ -77,6 +84,8 @@ class _Reader:
             raise other.error("one system's queues and gangs", f"{second}'s beside {first}'s (at {place.location})")
         if "Volcano" in families:
             return QueueConfig(self._volcano(volcano).tree)
+        if "Kueue" in families:
+            return QueueConfig(self._kueue())
         return find_queues(c.configs, c.config_maps, self.notices)
 
     def _volcano(self, objects: list[Object]) -> NamedQueues:
@@ -87,3 +96,19 @@ class _Reader:
         reader = VolcanoGangs(self.gangs, queues, self.hypernodes, self.priorities, self.notices)
         self.claimed |= reader.read(c.of(*VOLCANO_JOB), c.of(VOLCANO, "PodGroup"), c.pods)
         return queues
+
+    def _kueue(self) -> QueueTree:
+        c = self.collection
+        queues = read_kueue_queues(
+            c.of(KUEUE, "Cohort"),
+            c.of(KUEUE, "ClusterQueue"),
+            c.of(KUEUE, "LocalQueue"),
+            c.of(KUEUE, "ResourceFlavor"),
+            self.notices,
+        )
+        reader = KueueGangs(self.gangs, queues, self.topologies, self.priorities, self.notices)
+        self.claimed |= reader.read(c.of(KUEUE, "Workload"), c.templates, c.pods)
+        nothing = {queues.queues.paths[name]: missing for name, missing in reader.uncovered.items() if missing}
+        for name, missing in sorted(nothing.items()):
+            self.notices.add_general(f"queue {name} has no quota of {', '.join(sorted(missing))}: nothing may use it")
+        return QueueTree(without_use_of(queues.queues.tree.root, nothing))
