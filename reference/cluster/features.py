@@ -84,8 +84,9 @@ def reduce_to(cluster: Cluster, known: frozenset[Feature], who: str) -> tuple[Cl
     """``cluster`` without the rules that are not in ``known``, and what was made of each, one line each.
 
     Topology, reserved amounts and node types are dropped. For the rest the gang is made stricter, so that what is good
-    for it is good for the gang as it was: of an elastic group the minimum, of a composite group every child, and where
-    the whole gang has a minimum of its own, the minima of its groups are raised to it in their order.
+    for it is good for the gang as it was: of an elastic group the minimum, of a composite group the first children that
+    are enough, and where the whole gang has a minimum of its own, the minima of its groups are raised to it in their
+    order.
     """
     lost = features(cluster) - known
     # a gang of fixed groups has no room for a minimum of its own, nor one whose children may be left out
@@ -109,7 +110,7 @@ _MADE = {
     Feature.TOPOLOGY: "dropped, pods may be placed apart",
     Feature.ELASTIC: "only the minimum of each group is placed",
     Feature.MIN_MEMBERS: "the minima of its groups are raised to it, in their order",
-    Feature.COMPOSITE: "every group of them is taken as required, their topology for the whole gang",
+    Feature.COMPOSITE: "the first groups that are enough are taken as required, their topology for the whole gang",
     Feature.RESERVED: "dropped, other queues may use them",
     Feature.NODE_TYPES: "dropped, only nodes that are there are used",
     Feature.PREFERRED_TOPOLOGY: "not looked at",
@@ -125,9 +126,11 @@ def _without_reserved(queue: Queue) -> Queue:
 def _plain_gang(app: Application, lost: frozenset[Feature]) -> Application:
     groups, near, composites = app.task_groups, app.topology, app.composites
     if Feature.COMPOSITE in lost:
+        needed = _needed(app)
+        groups = tuple(group for group in groups if group.name in needed)
         near, composites = (*near, *(each for composite in composites for each in composite.topology)), ()
     if Feature.MIN_MEMBERS in lost:
-        groups = _raised(groups, (app.min_members or 0) - app.members)
+        groups = _raised(groups, (app.min_members or 0) - sum(group.min_member for group in groups))
     if Feature.ELASTIC in lost:
         # a group that may be empty is left out; a composite counts it among its children, there it gets one pod
         kept = (group for group in groups if group.min_member or composites)
@@ -143,6 +146,24 @@ def _plain_gang(app: Application, lost: frozenset[Feature]) -> Application:
         composites=composites,
         topology=near,
     )
+
+
+def _needed(app: Application) -> set[str]:
+    """Task groups that are enough together: outside of composites all, inside the first ones that have to have pods."""
+    composites = {each.name: each for each in app.composites}
+    least = {group.name: group.min_member for group in app.task_groups}
+
+    def need(name: str) -> tuple[str, ...]:
+        if name not in composites:
+            return (name,)
+        children = [need(child) for child in composites[name].children]
+        children.sort(key=lambda names: not any(least[each] for each in names))
+        # where the whole gang has a minimum, a few children may not be able to reach it: then all are taken
+        count = composites[name].min_children if app.min_members is None else len(children)
+        return tuple(each for names in children[:count] for each in names)
+
+    inside = {child for each in app.composites for child in each.children}
+    return {each for name in (*least, *composites) if name not in inside for each in need(name)}
 
 
 def _raised(groups: tuple[TaskGroup, ...], missing: int) -> tuple[TaskGroup, ...]:

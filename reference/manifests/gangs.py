@@ -59,22 +59,27 @@ def template_shape(owner: Field, notices: Notices) -> Shape:
     return read_shape(template.need("spec", "the spec of the pods"), notices)
 
 
-def split_by_shape(name: str, pods: Sequence[Pod], least: int | None, notices: Notices) -> list[Part]:
-    """One part for each shape among ``pods``, in the order of their first pods; ``least`` is spread over them in that
-    order, and None makes every pod count."""
+Members = Sequence[tuple[Pod, int]]
+"""Pods, and how many of each: one, or for a template as many as its workload makes."""
+
+
+def split_by_shape(name: str, members: Members, least: int | None, notices: Notices) -> list[Part]:
+    """One part for each shape among ``members``, in the order of their first pods; ``least`` is spread over them in
+    that order, and None makes every pod count."""
     shapes: dict[Shape, int] = {}
-    for pod in pods:
+    for pod, count in members:
         shape = read_shape(pod.source.need("spec", "the pod's spec"), notices)
-        shapes[shape] = shapes.get(shape, 0) + 1
-    if len(shapes) > 1 and least is not None and least < len(pods):
-        text = f"pods of {name!r} differ: of its {len(pods)}, the {least} that have to run are taken in file order"
-        notices.add(pods[0].source, text, "pods that differ")
+        shapes[shape] = shapes.get(shape, 0) + count
+    size = sum(shapes.values())
+    if len(shapes) > 1 and least and least < size:
+        text = f"pods of {name!r} differ: of its {size}, the {least} that have to run are taken in file order"
+        notices.add(members[0][0].source, text, "pods that differ")
     parts: list[Part] = []
-    left = len(pods) if least is None else least
-    for index, (shape, size) in enumerate(shapes.items()):
-        count = min(left, size)
-        left -= count
-        parts.append(Part(name if len(shapes) == 1 else f"{name}-{index}", count, size, shape))
+    left = size if least is None else least
+    for index, (shape, count) in enumerate(shapes.items()):
+        taken = min(left, count)
+        left -= taken
+        parts.append(Part(name if len(shapes) == 1 else f"{name}-{index}", taken, count, shape))
     return parts
 
 
@@ -138,6 +143,14 @@ class Gangs:
         if missing > 0:
             text = f"gang {gang.name!r} has started with part of its pods: the missing {missing} are not placed"
             self.notices.add(source.name_field(), text)
+
+    def gated(self, source: Object, least: int, there: int, pods: Sequence[Pod], queue: str) -> None:
+        """A gang of which too few pods are there to begin with: nothing of it is placed; what is bound runs."""
+        text = f"a {source.kind} with {there} of the {max(least, 1)} pods that it needs is passed over"
+        self.notices.add(source.field, text)
+        for pod in pods:
+            if pod.is_bound:
+                self.run(pod, queue)
 
     def run(self, pod: Pod, queue: str, gang: Application | None = None, group: str = "") -> None:
         """A bound pod in ``queue``."""

@@ -89,11 +89,3 @@ def without_use_of(queue: Queue, nothing: Mapping[str, set[str]]) -> Queue:
         maximum=Resources({**queue.maximum, **dict.fromkeys(names, 0)}),
         children=tuple(without_use_of(child, nothing) for child in queue.children),
     )
-
-
-def with_leaf(queues: NamedQueues, name: str) -> NamedQueues:
-    """The queues with one more leaf below the root, without limits, for what no queue manages."""
-    root = queues.tree.root
-    path = f"{ROOT}.{name}"
-    more = replace(root, children=(*root.children, Queue(path)), is_parent=True)
-    return NamedQueues(QueueTree(more), {**queues.paths, name: path})

@@ -6,11 +6,11 @@ none, everything shares ``root.default``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from reference.cluster.node_type import NodeType
-from reference.cluster.queue import QueueTree
+from reference.cluster.queue import Queue, QueueTree
 from reference.cluster.topology import Topology
 from reference.manifests.applications import Workload
 from reference.manifests.collect import VOLCANO_JOB, Collection
@@ -22,15 +22,18 @@ from reference.manifests.kueue import KueueGangs, read_topologies
 from reference.manifests.kueue_queues import GROUP as KUEUE
 from reference.manifests.kueue_queues import read_kueue_queues
 from reference.manifests.objects import Object
+from reference.manifests.pod_groups import COSCHEDULING, PodGroups
+from reference.manifests.pod_groups import GROUP as KUBERNETES
 from reference.manifests.priorities import Priorities
 from reference.manifests.queue_source import find_queues
 from reference.manifests.queue_tree import NamedQueues, without_use_of
-from reference.manifests.queues import QueueConfig
+from reference.manifests.queues import DEFAULT_QUEUE, QueueConfig
 from reference.manifests.volcano import VolcanoGangs, queue_field
 from reference.manifests.volcano_queues import GROUP as VOLCANO
 from reference.manifests.volcano_queues import read_queues
 
 YUNIKORN: Final = "YuniKorn"
+UNMANAGED: Final = "root.unmanaged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,7 @@ class _Reader:
         self.hypernodes = read_hypernodes(c.of(HYPERNODES, "HyperNode"), c.nodes, self.notices)
         c.nodes = {name: self.hypernodes.labelled(node) for name, node in c.nodes.items()}
         self.topologies = (*self.hypernodes.topology(), *read_topologies(c.of(KUEUE, "Topology"), self.notices))
-        queues = self._queues()
+        queues = self._pod_groups(self._queues())
         return Systems(queues, frozenset(self.claimed), self.topologies)
 
     def _queues(self) -> QueueConfig:
@@ -88,13 +91,36 @@ class _Reader:
             return QueueConfig(self._kueue())
         return find_queues(c.configs, c.config_maps, self.notices)
 
+    def _pod_groups(self, queues: QueueConfig) -> QueueConfig:
+        c = self.collection
+        workloads, composites = c.of(KUBERNETES, "Workload"), c.of(KUBERNETES, "CompositePodGroup")
+        pod_groups = [*c.of(KUBERNETES, "PodGroup"), *c.of(COSCHEDULING, "PodGroup")]
+        if not (workloads or composites or pod_groups):
+            return queues
+        queues, leaf = self._leaf(queues)
+        reader = PodGroups(self.gangs, leaf, self.priorities, self.notices)
+        self.claimed |= reader.read(workloads, pod_groups, composites, c.pods, c.templates)
+        return queues
+
+    def _leaf(self, queues: QueueConfig) -> tuple[QueueConfig, str]:
+        """Where gangs run that no queue manages: ``root.default`` or, where that is no leaf, a queue of their own."""
+        default = queues.tree.find(DEFAULT_QUEUE)
+        if default is not None and default.is_leaf:
+            return queues, DEFAULT_QUEUE
+        if queues.tree.find(UNMANAGED) is None:
+            self.notices.add_general(f"gangs that no queue manages are in {UNMANAGED}, without limits")
+            root = queues.tree.root
+            tree = QueueTree(replace(root, children=(*root.children, Queue(UNMANAGED)), is_parent=True))
+            queues = QueueConfig(tree, queues.node_sort_policy)
+        return queues, UNMANAGED
+
     def _volcano(self, objects: list[Object]) -> NamedQueues:
         c = self.collection
         gangs = [each for each in objects if each.kind != "Queue"]
         named = {field.string(): each for each in gangs if (field := queue_field(each)) is not None}
         queues = read_queues(c.of(VOLCANO, "Queue"), named, self.notices)
         reader = VolcanoGangs(self.gangs, queues, self.hypernodes, self.priorities, self.notices)
-        self.claimed |= reader.read(c.of(*VOLCANO_JOB), c.of(VOLCANO, "PodGroup"), c.pods)
+        self.claimed |= reader.read(c.of(*VOLCANO_JOB), c.of(VOLCANO, "PodGroup"), c.pods, c.templates)
         return queues
 
     def _kueue(self) -> QueueTree:

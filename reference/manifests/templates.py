@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from reference.manifests.objects import Object, owners_of, whole_number
 from reference.manifests.pods import Pod
+
+K = TypeVar("K")
 
 _COUNTED = {"Job": "parallelism", "Deployment": "replicas", "StatefulSet": "replicas", "ReplicaSet": "replicas"}
 
@@ -28,3 +31,21 @@ def pods_of_owners(pods: Iterable[Pod]) -> Mapping[tuple[str, str, str], list[Po
         for kind, name in owners_of(pod.source.need("metadata", "metadata")):
             found.setdefault((pod.namespace, kind, name), []).append(pod)
     return found
+
+
+def members_of(
+    pods: Sequence[Pod], templates: Iterable[tuple[Object, Pod]], group_of: Callable[[Pod], K | None]
+) -> dict[K, list[tuple[Pod, int]]]:
+    """The pods of each group that ``group_of`` names, and how many of each: those that are there or, where a group has
+    none yet, those that the workloads whose templates name it will make."""
+    found: dict[K, list[tuple[Pod, int]]] = {}
+    for pod in pods:
+        key = None if pod.is_template else group_of(pod)
+        if key is not None:
+            found.setdefault(key, []).append((pod, 1))
+    expected: dict[K, list[tuple[Pod, int]]] = {}
+    for workload, template in templates:
+        key = group_of(template)
+        if key is not None and key not in found and (count := pods_wanted(workload)):
+            expected.setdefault(key, []).append((template, count))
+    return {**found, **expected}

@@ -22,6 +22,7 @@ from reference.manifests.pods import WEIGHT, Pod
 from reference.manifests.priorities import Priorities
 from reference.manifests.queue_tree import NamedQueues
 from reference.manifests.slices import Slices, slice_part
+from reference.manifests.templates import members_of
 from reference.manifests.volcano_queues import DEFAULT
 
 JOB_GROUP: Final = "batch.volcano.sh"
@@ -39,7 +40,7 @@ def queue_field(each: Object) -> Field | None:
 
 
 class VolcanoGangs:
-    """Reads Jobs and PodGroups into ``gangs``; ``claimed`` is the numbers of the pods that they own."""
+    """Reads Jobs and PodGroups into ``gangs``."""
 
     def __init__(
         self, gangs: Gangs, queues: NamedQueues, hypernodes: HyperNodes, priorities: Priorities, notices: Notices
@@ -47,35 +48,37 @@ class VolcanoGangs:
         self._gangs, self._queues, self._hypernodes = gangs, queues, hypernodes
         self._priorities, self._notices = priorities, notices
 
-    def read(self, jobs: Iterable[Object], pod_groups: Iterable[Object], pods: Sequence[Pod]) -> set[int]:
-        """Every gang of these objects; returns the numbers of the pods that belong to them."""
+    def read(
+        self,
+        jobs: Iterable[Object],
+        pod_groups: Iterable[Object],
+        pods: Sequence[Pod],
+        templates: Iterable[tuple[Object, Pod]],
+    ) -> set[int]:
+        """Every gang of these objects; returns the numbers of the pods and templates that belong to them."""
         job_of, groups = by_name(jobs), by_name(pod_groups)
         group_owner: dict[str, str] = {}
         for name, group in groups.items():
             for kind, owner in group.owners():
                 if kind == "Job" and f"{group.namespace}/{owner}" in job_of:
                     group_owner[name] = f"{group.namespace}/{owner}"
-        of_job: dict[str, list[Pod]] = {name: [] for name in job_of}
-        of_group: dict[str, list[Pod]] = {name: [] for name in groups}
-        claimed: set[int] = set()
-        for pod in pods:
+
+        def gang_of(pod: Pod) -> tuple[str, str] | None:
             named = next((pod.annotations[key] for key in GROUP_NAMES if key in pod.annotations), None)
             in_group = f"{pod.namespace}/{named.string()}" if named else ""
             label = pod.labels.get(JOB_NAME) or pod.annotations.get(JOB_NAME)
             in_job = f"{pod.namespace}/{label.string()}" if label else group_owner.get(in_group, "")
-            if in_job in of_job:
-                of_job[in_job].append(pod)
-            elif in_group in of_group:
-                of_group[in_group].append(pod)
-            else:
-                continue
-            claimed.add(pod.number)
+            if in_job in job_of:
+                return ("job", in_job)
+            return ("group", in_group) if in_group in groups else None
+
+        members = members_of(pods, templates, gang_of)
         for name, each in job_of.items():
-            self._job(each, of_job[name])
+            self._job(each, [pod for pod, _ in members.get(("job", name), ())])
         for name, each in groups.items():
             if name not in group_owner:
-                self._pod_group(each, of_group[name])
-        return claimed
+                self._pod_group(each, members.get(("group", name), []))
+        return {pod.number for pod in pods if gang_of(pod) is not None}
 
     def _job(self, job: Object, pods: list[Pod]) -> None:
         spec = job.spec
@@ -128,40 +131,38 @@ class VolcanoGangs:
         least = count if fewest is None else fewest.integer(1, count, f"1 to {count}, the partitions")
         return Slices(each, least, self._hypernodes.constraint(field.get("networkTopology"), self._notices))
 
-    def _pod_group(self, group: Object, pods: list[Pod]) -> None:
+    def _pod_group(self, group: Object, members: list[tuple[Pod, int]]) -> None:
         spec = group.spec
-        unread(spec, self._notices, "a Volcano PodGroup", "minMember", "minTaskMember", "queue", "priorityClassName",
-               "networkTopology", "subGroupPolicy")  # fmt: skip
+        unread(
+            spec, self._notices, "a Volcano PodGroup",
+            "minMember", "minTaskMember", "queue", "priorityClassName", "networkTopology", "subGroupPolicy",
+        )  # fmt: skip
         phase = group.status.get("phase")
         if phase is not None and phase.value == "Completed":
             self._notices.add(phase, "a PodGroup that has completed is passed over", "ended group")
             return
         least = whole_number(spec.get("minMember"), 1)
-        if len(pods) < least or not pods:
-            text = f"a PodGroup with {len(pods)} of its {least} pods is passed over"
-            self._notices.add(group.field, text, "group without pods")
-            for pod in pods:
-                if pod.is_bound:
-                    self._gangs.run(pod, self._leaf(group))
+        pods = [pod for pod, _ in members]
+        size = sum(count for _, count in members)
+        if size < least or not size:
+            self._gangs.gated(group, least, size, pods, self._leaf(group))
             return
-        minima = spec.get("minTaskMember")
-        wanted = {key: whole_number(each, 0) for key, each in minima.members()} if minima else {}
-        roles: dict[str, list[Pod]] = {}
-        for pod in pods:
+        roles: dict[str, list[tuple[Pod, int]]] = {}
+        for pod, count in members:
             role = pod.annotations.get(TASK)
-            roles.setdefault(role.string() if role else "", []).append(pod)
-        for role_name, count in wanted.items():
-            there = len(roles.get(role_name, ()))
-            if minima is not None and count > there:
-                place = minima.child(role_name, count)
-                raise place.error(f"at most the pods of that role ({there})", str(count))
+            roles.setdefault(role.string() if role else "", []).append((pod, count))
+        minima = spec.get("minTaskMember")
+        wanted: dict[str, int] = {}
+        for role_name, stated in minima.members() if minima else ():
+            there = sum(count for _, count in roles.get(role_name, ()))
+            wanted[role_name] = stated.integer(0, there, f"0 to {there}, the pods of that role")
         parts: list[Part] = []
         group_of: dict[str, str] = {}
-        for role_name, members in roles.items():
-            found = split_by_shape(role_name or group.name, members, wanted.get(role_name, 0), self._notices)
+        for role_name, own in roles.items():
+            found = split_by_shape(role_name or group.name, own, wanted.get(role_name, 0), self._notices)
             parts += found
             if len(found) == 1:
-                group_of.update((pod.full_name, found[0].name) for pod in members)
+                group_of.update((pod.full_name, found[0].name) for pod, _ in own)
         composites: list[CompositeGroup] = []
         for policy in spec.list_of("subGroupPolicy"):
             parts, composite = self._sub_groups(policy, parts)
