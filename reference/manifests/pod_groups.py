@@ -235,7 +235,7 @@ class PodGroups:
         least = self._least(each.spec.need("schedulingPolicy", "basic or gang"), "minGroupCount")
         place, ready = len(tree.composites), list[str]()
         marks = (len(tree.parts), len(tree.pods))
-        for child in self.children.get(name, ()):
+        for child in sorted(self.children.get(name, ())):
             group = self.groups.get(child)
             if group is None:
                 inner = self.composites[child]
@@ -270,7 +270,7 @@ class PodGroups:
 
     def _pods_below(self, name: str) -> list[Pod]:
         found: list[Pod] = []
-        for child in self.children.get(name, ()):
+        for child in sorted(self.children.get(name, ())):
             group = self.groups.get(child)
             found += self._pods_below(child) if group is None else [pod for pod, _ in group.members]
         return found

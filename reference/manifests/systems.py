@@ -118,7 +118,7 @@ class _Reader:
         c = self.collection
         gangs = [each for each in objects if each.kind != "Queue"]
         named = {field.string(): each for each in gangs if (field := queue_field(each)) is not None}
-        queues = read_queues(c.of(VOLCANO, "Queue"), named, self.notices)
+        queues = read_queues(c.of(VOLCANO, "Queue"), named, self.notices, objects[0].field)
         reader = VolcanoGangs(self.gangs, queues, self.hypernodes, self.priorities, self.notices)
         self.claimed |= reader.read(c.of(*VOLCANO_JOB), c.of(VOLCANO, "PodGroup"), c.pods, c.templates)
         return queues

@@ -12,6 +12,7 @@ from typing import Final
 
 from reference.cluster.queue import Queue
 from reference.manifests.amounts import kubernetes_resources
+from reference.manifests.document import Field
 from reference.manifests.notices import Notices
 from reference.manifests.objects import Object, by_name, unread
 from reference.manifests.priorities import number
@@ -23,9 +24,9 @@ DEFAULT: Final = "default"
 _LARGEST_WEIGHT: Final = 2**31 - 1
 
 
-def read_queues(objects: Iterable[Object], named: Mapping[str, Object], notices: Notices) -> NamedQueues:
+def read_queues(objects: Iterable[Object], named: Mapping[str, Object], notices: Notices, source: Field) -> NamedQueues:
     """The tree of ``objects``. ``named`` are the queues that gangs name, each with one that does: where there is no
-    Queue object at all, each of them is taken as a queue without limits."""
+    Queue object at all, each of them is taken as a queue without limits. ``source`` is any object of Volcano's."""
     declared: dict[str, Declared] = {}
     root = Queue(ROOT)
     for name, each in by_name(objects, namespaced=False).items():
@@ -40,8 +41,7 @@ def read_queues(objects: Iterable[Object], named: Mapping[str, Object], notices:
                 notices.add(gang.field, f"no Queue is given: {name!r} is taken without limits", f"queue {name}")
                 declared[name] = Declared(name, Queue(name), None, gang.field)
     if DEFAULT not in declared:
-        place = next(iter(declared.values())).source if declared else next(iter(named.values())).field
-        declared[DEFAULT] = Declared(DEFAULT, Queue(DEFAULT), None, place)
+        declared[DEFAULT] = Declared(DEFAULT, Queue(DEFAULT), None, source)
     return plant(declared, root)
 
 
