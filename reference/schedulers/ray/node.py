@@ -18,6 +18,7 @@ from reference.schedulers.ray.request import (
     IMPLICIT_PREFIX,
     Counted,
     InstanceStatus,
+    NodeKind,
     NodeTypeConfig,
     ResourceRequest,
 )
@@ -65,7 +66,7 @@ class SchedulingNode:
     instance_status: InstanceStatus | None = None
     runs_ray: bool = False
     idle_ms: int = 0
-    is_head: bool = False
+    kind: NodeKind = NodeKind.WORKER
     launch_config_hash: str = ""
     priority: int = 0
     twin: int = 0
@@ -88,6 +89,11 @@ class SchedulingNode:
         """This node, to be terminated."""
         return replace(self, status=NodeStatus.TO_TERMINATE, cause=cause)
 
+    @property
+    def is_head(self) -> bool:
+        """Whether it is a head, which nothing but a maximum terminates, and that only where there is another."""
+        return self.kind is NodeKind.HEAD
+
     @cached_property
     def termination_order(self) -> tuple[bool, int, float]:
         """The smallest goes first: before Ray runs, then the longest idle, then the least used."""
@@ -97,7 +103,7 @@ class SchedulingNode:
 
     @cached_property
     def _fixed(self) -> tuple[object, ...]:
-        return self.node_type, self.is_head, frozenset(self.total.items()), frozenset(self.labels.items())
+        return self.node_type, self.kind, frozenset(self.total.items()), frozenset(self.labels.items())
 
     @cached_property
     def looks(self) -> tuple[tuple[object, ...], tuple[object, ...]]:

@@ -6,6 +6,9 @@
 4. Tasks and actors, as many as fit.
 5. Idle nodes are terminated that none of this needed.
 
+``ResourceDemandScheduler`` remembers between decisions how long nodes before Ray have been unneeded; ``schedule`` is
+one decision for itself.
+
 Steps 2 to 4 pack alike: existing nodes first, the best one at a time, then new nodes. A node that is to be terminated
 still takes requests, and still counts for every maximum.
 """
@@ -29,6 +32,7 @@ from reference.schedulers.ray.limits import (
     terminate_outdated,
 )
 from reference.schedulers.ray.node import Need, SchedulingNode, Source
+from reference.schedulers.ray.pending import PendingIdle
 from reference.schedulers.ray.reply import SchedulingReply
 from reference.schedulers.ray.request import (
     Counted,
@@ -40,8 +44,23 @@ from reference.schedulers.ray.request import (
 )
 
 
+class ResourceDemandScheduler:
+    """The scheduler of a running autoscaler."""
+
+    def __init__(self, edition: Edition = Edition.CURRENT) -> None:
+        self._edition, self._pending = edition, PendingIdle()
+
+    def schedule(self, request: SchedulingRequest, now_ms: int) -> SchedulingReply:
+        """The decision at that time."""
+        return _decide(request, self._edition, self._pending, now_ms)
+
+
 def schedule(request: SchedulingRequest, edition: Edition = Edition.CURRENT) -> SchedulingReply:
     """The decision. ``request`` is taken to be sound, as ``read_problem`` leaves it."""
+    return _decide(request, edition, PendingIdle(), 0)
+
+
+def _decide(request: SchedulingRequest, edition: Edition, pending: PendingIdle, now_ms: int) -> SchedulingReply:
     nodes = initial_nodes(request, edition)
     nodes = terminate_outdated(nodes, request)
     nodes = launch_minimum(nodes, request)
@@ -60,7 +79,12 @@ def schedule(request: SchedulingRequest, edition: Edition = Edition.CURRENT) -> 
         else:
             nodes = packed
     nodes, infeasible = try_schedule(nodes, request.requests, Source.PENDING_DEMAND, request, edition)
+    times_pending_out = edition.times_pending_out and request.pending_idle_timeout_s is not None
+    if times_pending_out:
+        nodes = pending.told(nodes, now_ms)
     nodes = terminate_idle(nodes, request, edition)
+    if times_pending_out:
+        pending.forget(nodes)
     return SchedulingReply(
         tuple(nodes), tuple(infeasible), tuple(infeasible_gangs), constraint_is_met, request.arithmetic
     )
