@@ -94,7 +94,7 @@ class World:
         self.fails: Counter[str] = Counter()
         self.refuses: set[str] = set()
         self.demand: Json = {}
-        self.down, self.loops = False, 0
+        self.down, self.loops, self.requests = False, 0, 0
         self.now = START_MS
         self.names: dict[str, str] = {}
         self.launch_names: dict[str, str] = {}
@@ -136,8 +136,9 @@ class World:
         for event in events:
             if event.upsert:
                 self.names.setdefault(event.instance_id, f"i{len(self.names) + 1}")
-            if event.launch_request_id:
-                self.launch_names.setdefault(event.launch_request_id, f"r{len(self.launch_names) + 1}")
+            if event.launch_request_id and event.launch_request_id not in self.launch_names:
+                self.requests += 1
+                self.launch_names[event.launch_request_id] = f"r{self.requests}"
             name = self.names.get(event.instance_id, event.instance_id)
             self.told["events"].append([name, STATUS.Name(event.new_instance_status)])
 
@@ -254,6 +255,8 @@ class World:
 
     def op_instance(self, id: str, history: list[Any], type: str = "", count: int = 1, **given: Any) -> None:
         """The instance manager has it already."""
+        if given.get("launch"):
+            self.launch_names[given["launch"]] = given["launch"]
         kind = given.get("kind", "WORKER" if given.get("cloud_instance") else "UNMANAGED")
         for number in range(count):
             made = Instance(

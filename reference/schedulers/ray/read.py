@@ -3,6 +3,7 @@
     {"node_types": {"gpu": {"resources": {"CPU": 8, "GPU": 1}, "max": 4, "min": 0, "labels": {"zone": "a"},
                             "priority": 0, "idle_timeout_s": 60, "launch_config_hash": ""}},
      "max_num_nodes": 10, "idle_timeout_s": 300, "pending_idle_timeout_s": 600, "disable_launch_config_check": true,
+     "conserve_gpu_nodes": true,
      "instances": [{"id": "i1", "type": "gpu", "status": "RAY_RUNNING", "total": {"CPU": 8, "GPU": 1},
                     "available": {"CPU": 2}, "idle_ms": 0, "head": false, "labels": {}, "dynamic_labels": {},
                     "launch_config_hash": ""}],
@@ -84,6 +85,7 @@ class Reader:
             "idle_timeout_s",
             "pending_idle_timeout_s",
             "disable_launch_config_check",
+            "conserve_gpu_nodes",
             "recoverable_resource_availabilities",
             "cloud_resource_availabilities",
         )
@@ -102,6 +104,7 @@ class Reader:
             idle_timeout_s=root.optional("idle_timeout_s", seconds, None),
             pending_idle_timeout_s=root.optional("pending_idle_timeout_s", seconds, None),
             disable_launch_config_check=unchecked,
+            conserve_gpu_nodes=root.optional("conserve_gpu_nodes", Field.boolean, True),
             recoverable_availabilities=root.optional("recoverable_resource_availabilities", _scores, {}),
             cloud_availabilities=root.optional("cloud_resource_availabilities", _scores, {}),
             arithmetic=self.arithmetic,

@@ -203,6 +203,7 @@ class SchedulingRequest:
     idle_timeout_s: float | None = None
     pending_idle_timeout_s: float | None = None
     disable_launch_config_check: bool = True
+    conserve_gpu_nodes: bool = True
     recoverable_availabilities: Mapping[str, float] = field(default_factory=dict)
     cloud_availabilities: Mapping[str, float] = field(default_factory=dict)
     arithmetic: Arithmetic = DOUBLES

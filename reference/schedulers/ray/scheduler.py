@@ -31,7 +31,7 @@ from reference.schedulers.ray.limits import (
     terminate_idle,
     terminate_outdated,
 )
-from reference.schedulers.ray.node import Need, SchedulingNode, Source
+from reference.schedulers.ray.node import Need, Rules, SchedulingNode, Source
 from reference.schedulers.ray.pending import PendingIdle
 from reference.schedulers.ray.reply import SchedulingReply
 from reference.schedulers.ray.request import (
@@ -126,6 +126,7 @@ def try_schedule(
     """Packs ``requests`` onto ``nodes`` and then onto new ones. Gives all nodes then, and the requests that are
     left."""
     unit = request.arithmetic.unit
+    rules = Rules(edition.has_labels, unit, request.conserve_gpu_nodes)
     ordered = sorted(requests, key=lambda counted: request_order(counted[0], edition), reverse=True)
     demand = Demand([Need.of(each, unit) for each, _ in ordered], [count for _, count in ordered])
     if not demand.waiting:
@@ -139,8 +140,7 @@ def try_schedule(
         return recoverable, config.priority if config else 0, request.cloud_availabilities.get(node_type, 1)
 
     def candidates() -> Candidates:
-        alike_once = edition.tries_alike_once
-        return Candidates(demand, source, has_labels=edition.has_labels, alike_once=alike_once, unit=unit, ties=ties)
+        return Candidates(demand, source, rules=rules, alike_once=edition.tries_alike_once, ties=ties)
 
     packed = _onto_existing(nodes, demand, source, candidates(), edition)
     _onto_new(packed, demand, candidates(), request)

@@ -101,13 +101,17 @@ class World:
         total = step.optional("total", lambda f: dict(_READER.bundle(f)), dict(config.resources) if config else {})
         if step.optional("head", Field.boolean, False):
             total[HEAD_RESOURCE] = _READER.amount(step.child("head", 1))
+        available = step.optional("available", lambda f: dict(_READER.bundle(f)), total)
+        for resource, amount in available.items():
+            if amount > total.get(resource, amount):
+                raise step.need("available", "").need(resource, "").error("at most the total")
         self.gcs.nodes[name] = RayNode(
             name,
             step.optional("cloud_instance", Field.string, ""),
             node_type,
             step.optional("status", lambda f: f.choice(RayNodeStatus), RayNodeStatus.RUNNING),
             total,
-            step.optional("available", lambda f: dict(_READER.bundle(f)), total),
+            available,
             step.optional("labels", Field.string_map, {}),
             step.optional("dynamic_labels", Field.string_map, {}),
             step.optional("idle_ms", lambda f: f.integer(0, 10**12), 0),
