@@ -162,8 +162,8 @@ class Need:
 class Rules:
     """What scores depend on beside node and requests: ``unit`` is the amount that is one CPU or GPU.
 
-    ``conserves_gpus``: who asks for no GPU gets a node with GPUs last (AUTOSCALER_CONSERVE_GPU_NODES in Ray's environment).
-    """
+    ``conserves_gpus``: who asks for no GPU gets a node with GPUs last (AUTOSCALER_CONSERVE_GPU_NODES in Ray's
+    environment)."""
 
     has_labels: bool = True
     unit: int = 1

@@ -6,10 +6,10 @@
                 "requests": [{"resources": {"CPU": 1}}]},
                {"op": "expect", "to_launch": {"A": 1}}]}
 
-``schedule`` is one decision on what ``read.py`` reads, the configuration being that of ``cluster``; ``score`` is what one
-node of a type scores with ``requests`` on it; every other operation is that of a script (``script.py``). ``expect`` is
-about the last decision, score or loop. Of a decision all is compared, and what is not named has to be empty; of a loop
-what is named, and that it went through, where ``ended_early`` does not say otherwise.
+``schedule`` is one decision on what ``read.py`` reads, the configuration being that of ``cluster``; ``score`` is what
+one node of a type scores with ``requests`` on it; every other operation is that of a script (``script.py``). ``expect``
+is about the last decision, score or loop. Of a decision all is compared, and what is not named has to be empty; of a
+loop what is named, and that it went through, where ``ended_early`` does not say otherwise.
 """
 
 # float: scores, which Ray compares as doubles, and expected numbers

@@ -134,7 +134,7 @@ class _Around:
                 continue
             if node.status.is_up:
                 yield from [self._again(node, status="IDLE", idle_ms=ms) for ms in (5_000, 70_000, 70_000)]
-                yield self._again(node, available={name: 0 for name in node.total})
+                yield self._again(node, available=dict.fromkeys(node.total, 0))
                 yield {"op": "refuse_drains", "nodes": [node.id]}
                 yield from [self._node(node.cloud_instance, node.type)] * 2
                 for _ in range(6 if node.id in asked else 1):

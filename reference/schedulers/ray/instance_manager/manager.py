@@ -54,8 +54,8 @@ class InstanceManager:
                 return name
 
     def update(self, events: Sequence[InstanceUpdateEvent], now_ms: int) -> None:
-        """All of ``events``, or none where one is not allowed: ReconcileError. Of two about one instance the last counts,
-        though subscribers hear of both."""
+        """All of ``events``, or none where one is not allowed: ReconcileError. Of two about one instance the last
+        counts, though subscribers hear of both."""
         if not events:
             return
         last = {event.instance: event for event in events}
