@@ -119,8 +119,8 @@ def _request(draw: st.DrawFn, amounts: tuple[float, ...], selectors: bool = True
 
 _CLOUD, _RECOVERABLE = "cloud_resource_availabilities", "recoverable_resource_availabilities"
 _DECIDERS = (
-    *("priority", _CLOUD, _RECOVERABLE, "selectors", "labels of nodes", "idle", "in use", "GPU", "implicit"),
-    *("STRICT_SPREAD", "hash"),
+    *("priority", "selectors", "labels of nodes", "idle", "in use", "implicit", "STRICT_SPREAD", "hash"),
+    *(_CLOUD, _RECOVERABLE, "GPU") * 2,
 )
 """Features that chance alone makes decide too rarely."""
 
