@@ -13,7 +13,7 @@ TOP: Final = "<cluster-top-hypernode>"
 
 
 class HyperNodes:
-    """The given HyperNodes under one top. A HyperNode's members are nodes or HyperNodes; unknown names are not there."""
+    """The given HyperNodes under one top. Members are nodes or HyperNodes; names that are neither are not there."""
 
     def __init__(self, given: Iterable[HyperNode], nodes: Sequence[NodeInfo]) -> None:
         self._given = {h.name: h for h in sorted(given, key=lambda h: (h.tier, h.name))}

@@ -46,7 +46,7 @@ class NodeInfo:
         """Whether there is room now."""
         idle = self.idle
         for name, amount in resreq.items():  # the innermost loop: all() costs twice as much
-            if amount > idle.get(name, 0) and amount > 0 and not (name == PODS and PODS not in self.allocatable):
+            if amount > idle.get(name, 0) and amount > 0 and (name != PODS or PODS in self.allocatable):
                 return False
         return True
 

@@ -101,8 +101,8 @@ class Scheduler:
         return Record(EventName.ADD_NODE, node.name)
 
     def remove_node(self, name: str) -> Record:
-        """A node is gone with its pods. Their controllers make new ones, which are pending; pods that were being evicted
-        are made anew too."""
+        """A node is gone with its pods, also those that were being evicted. Their controllers make new ones, which are
+        pending."""
         node = self.nodes.get(name)
         if node is None:
             return Record(EventName.REMOVE_NODE, name, "no node has that name")

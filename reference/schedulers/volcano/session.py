@@ -60,7 +60,8 @@ class Session:
         ]
         everyone = [pair for tier in self.tiers for pair in tier]
         self._everyone = [plugin for plugin, _ in everyone]
-        self._at = {point: [p for p, points in everyone if point in points] for point in Point}
+        self._at = {point: [p for p, points in everyone if point in points and _has(p, point)] for point in Point}
+        self._node_order, self._predicates = self._at[Point.NODE_ORDER], self._at[Point.PREDICATE]
         self._counting = [p for p in self._everyone if type(p).allocated is not Plugin.allocated]
         self.topology = next((p for p in self._everyone if isinstance(p, NetworkTopologyAware)), None)
 
@@ -246,7 +247,7 @@ class Session:
 
     def why_never(self, task: Task, node: NodeInfo) -> str | None:
         """Why no eviction helps the task onto the node, or None."""
-        return next(filter(None, (p.predicate(task, node) for p in self.at(Point.PREDICATE))), None)
+        return next(filter(None, (p.predicate(task, node) for p in self._predicates)), None)
 
     def why_not(self, task: Task, node: NodeInfo) -> str | None:
         """The predicate of allocate: why the task cannot go to the node, even once what runs down is gone."""
@@ -254,24 +255,36 @@ class Session:
         return f"insufficient {short}" if short else self.why_never(task, node)
 
     def score(self, task: Task, node: NodeInfo) -> int:
-        return sum(p.node_order(task, node) for p in self.at(Point.NODE_ORDER))
+        score = 0
+        for plugin in self._node_order:
+            score += plugin.node_order(task, node)
+        return score
+
+    def admits(self, task: Task, node: NodeInfo) -> bool:
+        """Whether the task may run on the node at all; that does not change while the node is there."""
+        return self.why_never(task, node) is None
 
     def rank(self, task: Task, node: NodeInfo) -> Rank | None:
-        """What a node is to a task: None where it cannot go, room now before room to come, then the score."""
-        if not node.will_fit(task.resreq) or self.why_never(task, node) is not None:
+        """What a node that admits the task is to it: None without room; room now before room to come, then score."""
+        fits = node.fits(task.resreq)
+        if node.releasing or node.pipelined:
+            if node.short_of(task.resreq) is not None:
+                return None
+        elif not fits:
             return None
-        return (0 if node.fits(task.resreq) else 1, -self.score(task, node))
+        return (0 if fits else 1, -self.score(task, node))
 
     def best(self, task: Task) -> NodeInfo | None:
         """The best of all nodes, or None."""
         if self.configuration.index:
-            return self._index.best(task, self.rank)
+            return self._index.best(task, self.admits, self.rank)
         return self.best_of(task, list(self.nodes.values()), "")
 
     def best_of(self, task: Task, nodes: Sequence[NodeInfo], near: str) -> NodeInfo | None:
         """The rule: with room now before room to come, the highest score, the first by name. ``near``: the HyperNode in
         which the job's other tasks are, for one that has a topology."""
-        ranks = [(rank, node) for node in nodes if (rank := self.rank(task, node)) is not None]
+        admitting = [node for node in nodes if self.admits(task, node)]
+        ranks = [(rank, node) for node in admitting if (rank := self.rank(task, node)) is not None]
         if not ranks:
             return None
         first = min(rank[0] for rank, _ in ranks)
@@ -293,3 +306,28 @@ class Session:
     def is_seed(self) -> bool:
         """Whether namespaces take turns: in the designs of 2019."""
         return self.configuration.edition is not Edition.CURRENT
+
+
+_METHODS = {
+    Point.JOB_ORDER: Plugin.job_order,
+    Point.JOB_READY: Plugin.job_ready,
+    Point.JOB_PIPELINED: Plugin.job_pipelined,
+    Point.JOB_STARVING: Plugin.job_starving,
+    Point.JOB_ENQUEUED: Plugin.job_enqueueable,
+    Point.TASK_ORDER: Plugin.task_order,
+    Point.QUEUE_ORDER: Plugin.queue_order,
+    Point.NAMESPACE_ORDER: Plugin.namespace_order,
+    Point.PREEMPTABLE: Plugin.preemptable,
+    Point.RECLAIMABLE: Plugin.reclaimable,
+    Point.PREEMPTIVE: Plugin.preemptive,
+    Point.OVERUSED: Plugin.overused,
+    Point.ALLOCATABLE: Plugin.allocatable,
+    Point.PREDICATE: Plugin.predicate,
+    Point.NODE_ORDER: Plugin.node_order,
+}
+
+
+def _has(plugin: Plugin, point: Point) -> bool:
+    """Whether the plugin has something to say at a point: what it does not define is not asked."""
+    method = _METHODS.get(point)
+    return method is not None and getattr(type(plugin), method.__name__) is not method

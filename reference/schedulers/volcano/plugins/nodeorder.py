@@ -34,12 +34,12 @@ class NodeOrder(Plugin):
 
 def least_allocated(free_cores: int, cores: int, free_memory: int, memory: int) -> int:
     """The mean of the free parts with the task, of 100 each; a resource that is short counts as full."""
-    parts = [
-        free * MOST // capacity if free > 0 else 0
-        for free, capacity in ((free_cores, cores), (free_memory, memory))
-        if capacity
-    ]
-    return sum(parts) // len(parts) if parts else 0
+    parts = whole = 0
+    if cores:
+        parts, whole = max(free_cores, 0) * MOST // cores, 1
+    if memory:
+        parts, whole = parts + max(free_memory, 0) * MOST // memory, whole + 1
+    return parts // whole if whole else 0
 
 
 def balanced(used_cores: int, cores: int, used_memory: int, memory: int) -> int:
