@@ -14,7 +14,7 @@ from typing import Final, Protocol
 from reference.cluster import Cluster
 from reference.cluster.features import Feature, refuse
 from reference.errors import InputError
-from reference.schedulers import yunikorn
+from reference.schedulers import volcano, yunikorn
 from reference.schedulers.result import LogEntry, ScheduleResult
 
 
@@ -24,18 +24,20 @@ class Scheduler(Protocol):
     def __call__(self, cluster: Cluster, **options: object) -> ScheduleResult: ...
 
 
-POLICIES: Final[Mapping[str, Scheduler]] = MappingProxyType({"yunikorn": yunikorn.schedule})
+POLICIES: Final[Mapping[str, Scheduler]] = MappingProxyType(
+    {"yunikorn": yunikorn.schedule, "volcano": volcano.schedule}
+)
 
 
-KNOWS: Final[Mapping[str, frozenset[Feature]]] = MappingProxyType({"yunikorn": frozenset()})
+KNOWS: Final[Mapping[str, frozenset[Feature]]] = MappingProxyType(dict.fromkeys(POLICIES, frozenset()))
 """What each policy knows of a cluster beyond plain gangs."""
 
 
 def schedule(cluster: Cluster, policy: str = "yunikorn", **options: object) -> ScheduleResult:
     """Run the reference scheduler ``policy`` on ``cluster`` until nothing more can be placed.
 
-    Options are the scheduler's own (``reference.schedulers.yunikorn.Options``). Raises InputError for an unknown policy
-    or a bad option, and for a cluster with rules that the policy does not know (``reference.cluster.features``).
+    Options are the scheduler's own (``Options`` of its package). Raises InputError for an unknown policy or a bad
+    option, and for a cluster with rules that the policy does not know (``reference.cluster.features``).
     """
     if policy not in POLICIES:
         raise InputError(repr(policy), f"one of {', '.join(POLICIES)}", where="policy")
