@@ -13,7 +13,7 @@ from typing import Final, Protocol
 
 from reference.cluster import Cluster
 from reference.errors import InputError
-from reference.schedulers import yunikorn
+from reference.schedulers import kubernetes, yunikorn
 from reference.schedulers.result import LogEntry, ScheduleResult
 
 
@@ -23,13 +23,15 @@ class Scheduler(Protocol):
     def __call__(self, cluster: Cluster, **options: object) -> ScheduleResult: ...
 
 
-POLICIES: Final[Mapping[str, Scheduler]] = MappingProxyType({"yunikorn": yunikorn.schedule})
+POLICIES: Final[Mapping[str, Scheduler]] = MappingProxyType(
+    {"yunikorn": yunikorn.schedule, "kubernetes": kubernetes.schedule}
+)
 
 
 def schedule(cluster: Cluster, policy: str = "yunikorn", **options: object) -> ScheduleResult:
     """Run the reference scheduler ``policy`` on ``cluster`` until nothing more can be placed.
 
-    Options are the scheduler's own (``reference.schedulers.yunikorn.Options``). Raises InputError for an unknown policy
+    Options are the scheduler's own (``Options`` of its package). Raises InputError for an unknown policy
     or a bad option.
     """
     if policy not in POLICIES:
