@@ -14,7 +14,7 @@ from __future__ import annotations
 import heapq
 
 from reference.schedulers.kubernetes.api import Pod, PodSpec
-from reference.schedulers.kubernetes.nodeinfo import NodeInfo
+from reference.schedulers.kubernetes.nodeinfo import Amounts, NodeInfo
 from reference.schedulers.kubernetes.options import Options, Plugin
 from reference.schedulers.kubernetes.scores import (
     balanced_score,
@@ -31,12 +31,13 @@ Bucket = tuple[int, int]
 
 class Kind:
     """Scores of all nodes for pods of one kind. ``upto``: changes of the snapshot that it has seen; ``shape``: the
-    nodes that it knows."""
+    nodes that it knows; ``known``: scores of nodes as they were once, for nodes that become alike."""
 
-    __slots__ = ("buckets", "heaps", "scores", "shape", "spec", "upto")
+    __slots__ = ("buckets", "heaps", "known", "scores", "shape", "spec", "upto")
 
     def __init__(self, spec: PodSpec, snapshot: Snapshot, options: Options) -> None:
         self.spec = spec
+        self.known: dict[Amounts, int | None] = {}
         self.shape = snapshot.shape
         self.upto = snapshot.changes_dropped + len(snapshot.changes)
         self.buckets: list[Bucket | None] = []
@@ -57,11 +58,7 @@ class Kind:
         bucket = self.buckets[info.rank]
         if bucket is None:
             return
-        score = None
-        if info.has_room(self.spec):
-            weights = options.weights
-            score = weights[Plugin.NODE_RESOURCES_FIT] * node_fit_score(options.scoring_strategy, self.spec, info)
-            score += weights[Plugin.BALANCED_ALLOCATION] * balanced_score(self.spec, info)
+        score = self._score(info, options)
         if score == self.scores[info.rank]:
             return
         self.scores[info.rank] = score
@@ -72,6 +69,21 @@ class Kind:
                 heapq.heapify(heap)
             else:
                 heapq.heappush(heap, (-score, info.rank))
+
+    def _score(self, info: NodeInfo, options: Options) -> int | None:
+        """What the node scores by its amounts alone; None where there is no room."""
+        amounts = info.amounts
+        if amounts in self.known:
+            return self.known[amounts]
+        score = None
+        if info.has_room(self.spec):
+            weights = options.weights
+            score = weights[Plugin.NODE_RESOURCES_FIT] * node_fit_score(options.scoring_strategy, self.spec, info)
+            score += weights[Plugin.BALANCED_ALLOCATION] * balanced_score(self.spec, info)
+        if len(self.known) >= 4 * len(self.buckets) + 1024:
+            self.known.clear()
+        self.known[amounts] = score
+        return score
 
     def _current(self, bucket: Bucket) -> list[tuple[int, int]]:
         here = enumerate(zip(self.buckets, self.scores, strict=True))

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 from reference.cluster import MEMORY, PODS, VCORE, Node
 from reference.schedulers.kubernetes.api import Pod, PodSpec
+
+Amounts = tuple[str | int | tuple[str, int], ...]
 
 
 class NodeInfo:
@@ -11,15 +15,29 @@ class NodeInfo:
 
     ``requested`` is in the units of ``reference.cluster``, ``pods`` counted as a type of its own, and starts with what
     the node is occupied by; ``cpu`` and ``memory`` are the same sums with the defaults of ``PodSpec.non_zero``.
-    ``rank`` breaks ties between nodes: the lowest wins.
+    ``rank`` breaks ties between nodes: the lowest wins. Nodes with the same ``amounts`` have the same in all
+    and left.
     """
 
-    __slots__ = ("allocatable", "cpu", "memory", "node", "pods", "rank", "requested", "with_affinity")
+    __slots__ = (
+        "_amounts",
+        "_size",
+        "allocatable",
+        "cpu",
+        "memory",
+        "node",
+        "pods",
+        "rank",
+        "requested",
+        "with_affinity",
+    )
 
     def __init__(self, node: Node, rank: int = 0) -> None:
         self.node = node
         self.rank = rank
         self.allocatable: dict[str, int] = dict(node.capacity.items())
+        self._size = sys.intern(repr(sorted(self.allocatable.items())))
+        self._amounts: Amounts | None = None
         self.requested: dict[str, int] = dict(node.occupied.items())
         self.cpu = self.requested.get(VCORE, 0)
         self.memory = self.requested.get(MEMORY, 0)
@@ -37,6 +55,7 @@ class NodeInfo:
         self._change(pod.spec, -1)
 
     def _change(self, spec: PodSpec, sign: int) -> None:
+        self._amounts = None
         requested = self.requested
         for name, amount in spec.amounts:
             requested[name] = requested.get(name, 0) + sign * amount
@@ -45,6 +64,13 @@ class NodeInfo:
         self.memory += sign * memory
         if spec.has_affinity:
             self.with_affinity += sign
+
+    @property
+    def amounts(self) -> Amounts:
+        """Everything that a filter or score of amounts looks at, to compare and to hash."""
+        if self._amounts is None:
+            self._amounts = self._size, self.cpu, self.memory, *sorted(self.requested.items())
+        return self._amounts
 
     def has_room(self, spec: PodSpec) -> bool:
         """NodeResourcesFit: every amount is there; a node that does not list ``pods`` does not limit them."""
@@ -72,6 +98,7 @@ class NodeInfo:
         """One that changes on its own."""
         other = NodeInfo.__new__(NodeInfo)
         other.node, other.rank, other.allocatable = self.node, self.rank, self.allocatable
+        other._size, other._amounts = self._size, self._amounts
         other.requested, other.pods = dict(self.requested), dict(self.pods)
         other.cpu, other.memory, other.with_affinity = self.cpu, self.memory, self.with_affinity
         return other

@@ -50,16 +50,18 @@ def balanced_score(spec: PodSpec, info: NodeInfo) -> int:
     cpu, memory = spec.request.get(VCORE, 0), spec.request.get(MEMORY, 0)
     if cpu == 0 and memory == 0:
         return 0
-    used, allocatable = info.requested, info.allocatable
-    kinds = ((VCORE, cpu), (MEMORY, memory))
-    amounts = [(used.get(name, 0), own, allocatable.get(name, 0)) for name, own in kinds if allocatable.get(name, 0)]
-    without = _evenness([min(now / all_, 1.0) for now, _, all_ in amounts])
-    with_pod = _evenness([min((now + own) / all_, 1.0) for now, own, all_ in amounts])
+    cpus, memories = info.allocatable.get(VCORE, 0), info.allocatable.get(MEMORY, 0)
+    if not cpus or not memories:
+        return MAX_SCORE // 2 + MAX_SCORE // 4  # a single share is as even as before
+    used_cpu, used_memory = info.requested.get(VCORE, 0), info.requested.get(MEMORY, 0)
+    without = _evenness(used_cpu / cpus, used_memory / memories)
+    with_pod = _evenness((used_cpu + cpu) / cpus, (used_memory + memory) / memories)
     return MAX_SCORE // 2 + (MAX_SCORE // 2 + with_pod - without) // 2
 
 
-def _evenness(shares: Sequence[float]) -> int:
-    deviation = abs((shares[0] - shares[1]) / 2) if len(shares) == 2 else 0.0
+def _evenness(share: float, other: float) -> int:
+    """100 less the standard deviation of the two shares, in hundredths; no share counts for more than the whole."""
+    deviation = abs((min(share, 1.0) - min(other, 1.0)) / 2)
     return math.trunc((1 - deviation) * MAX_SCORE)
 
 
