@@ -114,6 +114,8 @@ class Scheduler:
         group = registry.remove_group(name)
         self.conditions.pop(name, None)
         self.queue.drop(name)
+        for root in sorted(self.queue.entries):
+            self._drop_if_done(root)
         return Record(EventName.DELETE_POD_GROUP, name, activated=self._admit_above(group.parent))
 
     def create_pod(self, pod: Pod, node: str = "") -> Record:
@@ -146,8 +148,8 @@ class Scheduler:
             held = True
         if held:
             self._wake_all()
-        if root is not None and not self.registry.pending(root) and self.queue.place(root) is not Place.POPPED:
-            self.queue.drop(root)
+        if root is not None:
+            self._drop_if_done(root)
         return Record(EventName.DELETE_POD, name)
 
     # ---- the scheduling cycle
@@ -199,6 +201,7 @@ class Scheduler:
         if result.code is Code.ERROR:
             self._tell_tree(cycle.tree, Reason.SCHEDULER_ERROR)
             self.queue.back_off(cycle.entry)
+            self._drop_if_done(root)
             return Record(EventName.CYCLE, root, Outcome.SCHEDULER_ERROR, steps=result.steps, reason=result.reason)
         if result.code is Code.SUCCESS:
             return self._succeed(cycle, result)
@@ -206,12 +209,11 @@ class Scheduler:
         self._tell_tree(cycle.tree, Reason.UNSCHEDULABLE)
         if preemption is not None:
             return self._preempt(cycle, result, preemption)
-        if not self.registry.pending(root):
-            self.queue.drop(root)
-        elif cycle.event_seen:
+        if cycle.event_seen:
             self.queue.back_off(cycle.entry)
         else:
             self.queue.set_aside(cycle.entry)
+        self._drop_if_done(root)
         reason = f"{result.reason}; preemption: {why_none}"
         return Record(EventName.CYCLE, root, Outcome.UNSCHEDULABLE, steps=result.steps, reason=reason)
 
@@ -234,12 +236,11 @@ class Scheduler:
         self._clear_nominations(cycle.tree)
         for leaf in cycle.tree.leaves():
             self._tell(leaf.name, Reason.SCHEDULED if leaf.name in result.feasible else Reason.UNSCHEDULABLE)
-        if not self.registry.pending(root):
-            self.queue.drop(root)
-        elif self.options.edition is Edition.SEED and not lost:
+        if self.options.edition is Edition.SEED and not lost:
             self.queue.activate(cycle.entry, self.registry.shape(root))
         else:
             self.queue.back_off(cycle.entry)
+        self._drop_if_done(root)
         reason = f"nodes are gone: {', '.join(lost)}" if lost else result.reason
         return Record(EventName.CYCLE, root, Outcome.SCHEDULED, tuple(assumed), steps=result.steps, reason=reason)
 
@@ -255,6 +256,7 @@ class Scheduler:
             if pod.name in self.registry.pods:
                 self.registry.nominated[pod.name] = node
         self.queue.back_off(cycle.entry)
+        self._drop_if_done(cycle.entry.name)
         return Record(
             EventName.CYCLE,
             cycle.entry.name,
@@ -324,6 +326,11 @@ class Scheduler:
         entry = self.queue.entry(root, self.registry.priority(root))
         self.queue.activate(entry, self.registry.shape(root))
         return (root,)
+
+    def _drop_if_done(self, root: str) -> None:
+        """Takes a root out of the queue of which nothing is pending; a cycle that runs finds out at its end."""
+        if self.queue.place(root) is not Place.POPPED and not self.registry.pending(root):
+            self.queue.drop(root)
 
     def _note(self, root: str) -> None:
         """Something came that may help ``root``."""
