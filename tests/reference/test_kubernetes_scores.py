@@ -169,9 +169,9 @@ def test_placement_feasible(least: int, remaining: int, scheduled: int, code: Co
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ({"edition": "next"}, "option edition: found 'next', expected seed, current"),
+        ({"edition": "next"}, "option edition: found 'next', expected one of seed, current"),
         ({"weights": {"NodeAffinity": -1}}, "option weights.NodeAffinity: found -1, expected a weight of 0 to 100"),
-        ({"weights": {"Luck": 1}}, "option weights: found 'Luck', expected TaintToleration"),
+        ({"weights": {"Luck": 1}}, "option weights: found 'Luck', expected one of TaintToleration"),
         ({"weights": 3}, "option weights: found 3, expected weights by plugin"),
         ({"seed": True}, "option seed: found True, expected an integer of at least 0"),
         ({"indexed": 1}, "option indexed: found 1, expected true or false"),
