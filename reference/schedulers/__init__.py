@@ -14,7 +14,7 @@ from typing import Final, Protocol
 from reference.cluster import Cluster
 from reference.cluster.features import Feature, refuse
 from reference.errors import InputError
-from reference.schedulers import volcano, yunikorn
+from reference.schedulers import kubernetes, volcano, yunikorn
 from reference.schedulers.result import LogEntry, ScheduleResult
 
 
@@ -25,7 +25,7 @@ class Scheduler(Protocol):
 
 
 POLICIES: Final[Mapping[str, Scheduler]] = MappingProxyType(
-    {"yunikorn": yunikorn.schedule, "volcano": volcano.schedule}
+    {"yunikorn": yunikorn.schedule, "volcano": volcano.schedule, "kubernetes": kubernetes.schedule}
 )
 
 
