@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
-from reference.cluster import MEMORY, PODS, VCORE, Cluster, Constraints, Resources
+from reference.cluster import MEMORY, PODS, VCORE, Cluster, Constraints, Node, Resources
 from reference.schedulers.yunikorn.options import NodeOrder
 
 Pod = tuple[Resources, Constraints]
@@ -94,6 +94,28 @@ class Nodes:
         self._allowed.clear()
         self._no_room.clear()
 
+    def add(self, node: Node, free: Resources) -> None:
+        """``node`` takes pods from now on; its place is that of its name, or the last."""
+        i = self.index.setdefault(node.name, len(self.nodes))
+        if i == len(self.nodes):
+            self.nodes.append(node)
+            self._free.append({})
+            self._lists_pods.append(False)
+            self._scores.append(Fraction(0))
+        self.nodes[i], self._free[i] = replace(node, schedulable=True), dict(free)
+        self._lists_pods[i] = PODS in node.capacity
+        self._scores[i] = self._score(i)
+        bisect.insort(self._sorted, (self._scores[i], i))
+        (self.cordoned.discard if node.schedulable else self.cordoned.add)(node.name)
+        self._allowed.clear()
+        self._no_room.clear()
+
+    def remove(self, node: str) -> None:
+        """``node`` is gone; what is given back on it later changes nothing."""
+        i = self.index[node]
+        self._sorted.remove((self._scores[i], i))
+        self.cordon(node)
+
     def why_not(self, node: str, resources: Resources, constraints: Constraints) -> str | None:
         """The first thing that keeps a pod off ``node``, or None: a constraint, or the type that is short."""
         i = self.index[node]
@@ -139,6 +161,9 @@ class Nodes:
         return sum(shares, Fraction(0)) * Fraction(self._sign, max(len(shares), 1))
 
     def _sort_again(self, i: int) -> None:
-        del self._sorted[bisect.bisect_left(self._sorted, (self._scores[i], i))]
+        place = bisect.bisect_left(self._sorted, (self._scores[i], i))
+        if place == len(self._sorted) or self._sorted[place] != (self._scores[i], i):
+            return  # the node is gone
+        del self._sorted[place]
         self._scores[i] = self._score(i)
         bisect.insort(self._sorted, (self._scores[i], i))
