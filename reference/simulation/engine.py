@@ -261,9 +261,8 @@ class _Simulation:
         self._say("start", application=job.name, attempt=job.attempt)
         groups = zip(job.application.task_groups, job.job.durations, strict=True)
         for duration, name in sorted((duration, group.name) for group, duration in groups):
-            self.queue.put(
-                Happening(self.now + duration, Rank.GROUP_ENDS, job.name, _OfAttempt(job.attempt, group=name))
-            )
+            ends = _OfAttempt(job.attempt, group=name)
+            self.queue.put(Happening(self.now + duration, Rank.GROUP_ENDS, job.name, ends))
         members = [pod for pod in job.pods.values() if not pod.placeholder]
         for pod in members:
             self.meter.run(pod.resources, 1, self.now)

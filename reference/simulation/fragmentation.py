@@ -85,23 +85,23 @@ def pod_classes(groups: Iterable[TaskGroup]) -> tuple[PodClass, ...]:
 
 def node_fragmentation(node: Node, free: Mapping[str, int], devices: Sequence[int], pod: PodClass, gpu: str) -> int:
     """F_n(m) in thousandths of a GPU. ``free`` is what the node has left, ``devices`` each GPU's free thousandths."""
-    idle = sum(devices)
     asked = pod.request.amount(gpu)
-    if asked == 0 or not can_run(node, free, devices, pod, gpu):
-        return idle
-    need = asked % DEVICE or DEVICE
-    return sum(each for each in devices if each < need)
+    others = node.counted(Resources({name: amount for name, amount in pod.request.items() if name != gpu}))
+    if asked == 0 or not node.admits(pod.constraints) or not others.fits_in(Resources(free)):
+        return sum(devices)
+    return unusable(asked, devices)
 
 
-def can_run(node: Node, free: Mapping[str, int], devices: Sequence[int], pod: PodClass, gpu: str) -> bool:
-    """Whether a pod of this class has room on the node now, and may run there."""
-    whole, part = divmod(pod.request.amount(gpu), DEVICE)
-    full = sum(each == DEVICE for each in devices)
-    rest = sorted((each for each in devices), reverse=True)[whole:]
-    fits_devices = whole <= full and (part == 0 or (bool(rest) and rest[0] >= part))
-    wanted = node.counted(pod.request)
-    fits = all(amount <= free.get(name, 0) for name, amount in wanted.items() if amount > 0 and name != gpu)
-    return fits_devices and fits and node.admits(pod.constraints)
+def unusable(asked: int, devices: Sequence[int]) -> int:
+    """What is idle on ``devices`` and of no use to a pod that asks for so many thousandths of a GPU: all where it does
+    not fit, else what is on devices with less than it needs of one."""
+    whole, part = divmod(asked, DEVICE)
+    if sum(free == DEVICE for free in devices) < whole:
+        return sum(devices)
+    left = sorted(devices)[: len(devices) - whole]
+    if part and (not left or left[-1] < part):
+        return sum(devices)
+    return sum(free for free in devices if free < (part or DEVICE))
 
 
 class Fragmentation:
@@ -114,19 +114,17 @@ class Fragmentation:
         self.sum = 0
         self._of: dict[str, int] = {}
         self._known: dict[tuple[object, ...], int] = {}
+        self._on_kind: dict[int, list[tuple[PodClass, bool, list[tuple[str, int]]]]] = {}
+        self._kind_of: dict[str, tuple[Node, int]] = {}
         self._kinds: dict[tuple[object, ...], int] = {}
 
     def update(self, node: Node, free: Mapping[str, int], devices: Sequence[int]) -> None:
         """``node`` has this left now. What was computed once for nodes that look alike is remembered."""
-        look = (self._kind(node), tuple(sorted(devices)), tuple(free.items()))
+        devices = sorted(devices)
+        look = (self._kind(node), tuple(devices), tuple(free.items()))
         value = self._known.get(look)
         if value is None:
-            idle = sum(devices)
-            value = sum(
-                pod.count * node_fragmentation(node, free, devices, pod, self.gpu) if idle else 0
-                for pod in self.classes
-            )
-            self._known[look] = value
+            value = self._known[look] = self._weighted(node, free, devices) if devices and devices[-1] else 0
         self.sum += value - self._of.get(node.name, 0)
         self._of[node.name] = value
 
@@ -134,7 +132,40 @@ class Fragmentation:
         """``node`` is gone, with what was idle on it."""
         self.sum -= self._of.pop(node, 0)
 
+    def _weighted(self, node: Node, free: Mapping[str, int], devices: Sequence[int]) -> int:
+        """The sum over classes of count x ``node_fragmentation``; what classes have in common is computed once."""
+        idle = sum(devices)
+        by_ask: dict[int, int] = {}
+        total = 0
+        for pod, admitted, others in self._classes_on(node):
+            value = idle
+            asked = pod.request.amount(self.gpu)
+            if asked and admitted and all(amount <= free.get(name, 0) for name, amount in others):
+                if asked not in by_ask:
+                    by_ask[asked] = unusable(asked, devices)
+                value = by_ask[asked]
+            total += pod.count * value
+        return total
+
+    def _classes_on(self, node: Node) -> list[tuple[PodClass, bool, list[tuple[str, int]]]]:
+        """Each class, whether its pods may run on nodes such as ``node``, and what they need there beside GPUs."""
+        kind = self._kind(node)
+        found = self._on_kind.get(kind)
+        if found is None:
+            found = self._on_kind[kind] = [
+                (
+                    pod,
+                    node.admits(pod.constraints),
+                    [(n, a) for n, a in node.counted(pod.request).items() if a > 0 and n != self.gpu],
+                )
+                for pod in self.classes
+            ]
+        return found
+
     def _kind(self, node: Node) -> int:
         """Nodes with one kind are alike but for names."""
-        kind = (node.capacity, tuple(sorted(node.labels.items())), node.taints, node.schedulable)
-        return self._kinds.setdefault(kind, len(self._kinds))
+        number = self._kind_of.get(node.name)
+        if number is None or number[0] is not node:
+            look = (node.capacity, tuple(sorted(node.labels.items())), node.taints, node.schedulable)
+            number = self._kind_of[node.name] = node, self._kinds.setdefault(look, len(self._kinds))
+        return number[1]

@@ -5,10 +5,10 @@ Every integral is kept at its last change only, so an event costs what it change
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import ItemsView, Iterable, Mapping
 from fractions import Fraction
 
-from reference.cluster import Node, Resources
+from reference.cluster import PODS, Node, Resources
 from reference.simulation.clock import MS_PER_HOUR
 from reference.simulation.fragmentation import Devices, Fragmentation, PodClass, gpu_resource
 from reference.simulation.metrics import Fragmented, dominant_share
@@ -81,6 +81,7 @@ class Meter:
         self._fragmentation = Fragmentation(classes, self._gpu) if self._gpu else None
         self._fragmented = Integral(start)
         self._touched: dict[str, None] = {}
+        self._of_node: dict[tuple[bool, Resources], ItemsView[str, int]] = {}
 
     def add_node(self, node: Node, capacity: Resources, node_type: str, now: int) -> None:
         """``node`` is there with room for ``capacity``, and costs what its type does."""
@@ -99,7 +100,7 @@ class Meter:
     def allocate(self, pod: int, queue: str, node: str, resources: Resources, now: int) -> None:
         """A pod holds ``resources`` of ``node``. ValueError where it has not so much: the scheduler is at fault."""
         books = self._nodes[node]
-        for name, amount in books.node.counted(resources).items():
+        for name, amount in self._counted(books, resources):
             if amount:
                 left = books.free.get(name, 0) - amount
                 if left < 0:
@@ -113,7 +114,7 @@ class Meter:
     def release(self, pod: int, queue: str, node: str, resources: Resources, now: int) -> None:
         """The pod holds nothing any more."""
         books = self._nodes[node]
-        for name, amount in books.node.counted(resources).items():
+        for name, amount in self._counted(books, resources):
             if amount:
                 books.free[name] += amount
         if books.devices is not None:
@@ -144,6 +145,14 @@ class Meter:
         self._touched.clear()
         if fragmentation.sum != before:
             self._fragmented.add(fragmentation.sum - before, now)
+
+    def _counted(self, books: _NodeBooks, resources: Resources) -> ItemsView[str, int]:
+        """The part of ``resources`` that the node has to have; few different ones are asked for, so all are kept."""
+        key = PODS in books.node.capacity, resources
+        found = self._of_node.get(key)
+        if found is None:
+            found = self._of_node[key] = books.node.counted(resources).items()
+        return found
 
     def _count(self, queue: str, resources: Resources, sign: int, now: int) -> None:
         self._allocated.add(resources, sign, now)

@@ -1,4 +1,5 @@
-"""What the nodes of a heuristic have left: one row of integers for each node, so that a rule looks at all at once.
+"""What the nodes of a heuristic have left: a row of integers for each resource type, so that a rule looks at all nodes
+at once.
 
 The rows are numpy's 64-bit integers. Amounts are at most 2^63 - 1 and are only compared, or subtracted where they fit.
 Scores are made of millionths: an amount keeps 42 bits before it is multiplied by a million, so nothing overflows.
@@ -38,7 +39,7 @@ class Room:
         self._types = [PODS]
         self._nodes: list[Node] = []
         self._index: dict[str, int] = {}
-        self._free = self._capacity = np.zeros((0, 1), dtype=np.int64)
+        self._free = self._capacity = np.zeros((1, 0), dtype=np.int64)
         self._there = np.zeros(0, dtype=np.bool_)
         self._largest = [1]
         self._allowed: dict[Constraints, npt.NDArray[np.bool_]] = {}
@@ -50,8 +51,8 @@ class Room:
             if name not in self._types:
                 self._types.append(name)
                 self._largest.append(1)
-                column = np.zeros((len(self._nodes), 1), dtype=np.int64)
-                self._free, self._capacity = (np.hstack([rows, column]) for rows in (self._free, self._capacity))
+                row = np.zeros((1, len(self._nodes)), dtype=np.int64)
+                self._free, self._capacity = (np.vstack([rows, row]) for rows in (self._free, self._capacity))
                 self._wanted.clear()
         free = self._cluster.free(node) if self._start.get(node.name) is node else node.available
         rows = [[each.amount(name) for name in self._types] for each in (free, node.capacity)]
@@ -62,12 +63,12 @@ class Room:
         if place is None:
             self._index[node.name] = len(self._nodes)
             self._nodes.append(node)
-            self._free = np.vstack([self._free, np.array(rows[0], dtype=np.int64)])
-            self._capacity = np.vstack([self._capacity, np.array(rows[1], dtype=np.int64)])
+            self._free = np.hstack([self._free, np.array(rows[0], dtype=np.int64)[:, None]])
+            self._capacity = np.hstack([self._capacity, np.array(rows[1], dtype=np.int64)[:, None]])
             self._there = np.append(self._there, True)
         else:
             self._nodes[place], self._there[place] = node, True
-            self._free[place], self._capacity[place] = rows
+            self._free[:, place], self._capacity[:, place] = rows
         self._allowed.clear()
 
     def remove(self, node: str) -> None:
@@ -83,7 +84,10 @@ class Room:
         want = self._want(group.pod_resource)
         if want is None or not self._nodes:
             return None
-        fits = (self._free >= want).all(axis=1) & self._admits(group.constraints) & self._there
+        fits = self._admits(group.constraints) & self._there
+        for free, amount in zip(self._free, want, strict=True):
+            if amount:
+                fits &= free >= amount
         first = int(fits.argmax())
         if not fits[first]:
             return None
@@ -92,20 +96,21 @@ class Room:
         places = np.flatnonzero(fits)
         # pods, the first type, are counted only by nodes that limit them, and say nothing of how full a node is
         if rule is NodeRule.BEST_FIT:
-            scores = -self._millionths((self._free[places] - want)[:, 1:], self._capacity[places, 1:]).sum(axis=1)
+            left = self._free[1:, places] - want[1:, None]
+            scores = -self._millionths(left, self._capacity[1:, places]).sum(axis=0)
         else:
-            largest = np.array(self._largest[1:], dtype=np.int64)
-            asked = self._millionths(np.minimum(want[1:], largest), largest)
-            scores = (self._millionths(self._free[places, 1:], largest) * asked).sum(axis=1)
+            largest = np.array(self._largest[1:], dtype=np.int64)[:, None]
+            asked = self._millionths(np.minimum(want[1:, None], largest), largest)
+            scores = (self._millionths(self._free[1:, places], largest) * asked).sum(axis=0)
         return self._nodes[int(places[int(scores.argmax())])].name
 
     def take(self, node: str, group: TaskGroup) -> None:
         """A member of ``group`` is on ``node``."""
-        self._free[self._index[node]] -= self._want(group.pod_resource)
+        self._free[:, self._index[node]] -= self._want(group.pod_resource)
 
     def give(self, node: str, group: TaskGroup) -> None:
         """A member of ``group`` has left ``node``."""
-        self._free[self._index[node]] += self._want(group.pod_resource)
+        self._free[:, self._index[node]] += self._want(group.pod_resource)
 
     def _want(self, request: Resources) -> Row | None:
         """``request`` as a row; None where it asks for something that no node has."""
@@ -124,6 +129,8 @@ class Room:
 
     def _millionths(self, amounts: Row, wholes: Row) -> Row:
         """``amounts`` in millionths of ``wholes``, rounded down; 0 of nothing. Both lose the same low bits."""
-        shift = np.array([max(largest.bit_length() - _BITS, 0) for largest in self._largest[1:]], dtype=np.int64)
+        shift = np.array([max(largest.bit_length() - _BITS, 0) for largest in self._largest[1:]], dtype=np.int64)[
+            :, None
+        ]
         shares: Row = (amounts >> shift) * _MILLION // np.maximum(wholes >> shift, 1)
         return shares
