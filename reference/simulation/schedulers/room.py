@@ -106,11 +106,18 @@ class Room:
 
     def take(self, node: str, group: TaskGroup) -> None:
         """A member of ``group`` is on ``node``."""
-        self._free[:, self._index[node]] -= self._want(group.pod_resource)
+        self._free[:, self._index[node]] -= self._taken(group)
 
     def give(self, node: str, group: TaskGroup) -> None:
         """A member of ``group`` has left ``node``."""
-        self._free[:, self._index[node]] += self._want(group.pod_resource)
+        self._free[:, self._index[node]] += self._taken(group)
+
+    def _taken(self, group: TaskGroup) -> Row:
+        """What a member takes that found a node."""
+        want = self._want(group.pod_resource)
+        if want is None:
+            raise ValueError(f"no node has what a member of {group.name!r} asks for")
+        return want
 
     def _want(self, request: Resources) -> Row | None:
         """``request`` as a row; None where it asks for something that no node has."""

@@ -75,15 +75,20 @@ class YuniKornScheduler:
         return self._timers[0][0] if self._timers else None
 
     def cycle(self, now: int) -> Sequence[Change]:
-        """Timers that are due, then decisions until there is none."""
+        """Decisions until there is none, then a timer that is due, and so on: what one timer frees may save another gang
+        from its own, since scheduling takes no time."""
         self._now = now
+        self._decide()
         while self._timers and self._timers[0][0] <= now:
             _, _, event, application, key = heapq.heappop(self._timers)
             self._fire(event, application, key)
-        while (decision := self.core.next_decision()) is not None:
-            self._note(self.core.apply(decision))
+            self._decide()
         changes, self._changes = self._changes, []
         return changes
+
+    def _decide(self) -> None:
+        while (decision := self.core.next_decision()) is not None:
+            self._note(self.core.apply(decision))
 
     def _fire(self, event: EventName, name: str, key: int) -> None:
         app = self.core.applications[name]
