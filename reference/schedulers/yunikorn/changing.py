@@ -20,6 +20,7 @@ class ChangingCore(Core):
 
     def __init__(self, cluster: Cluster, options: Options | None = None) -> None:
         super().__init__(Cluster((), cluster.queues, ()), options)
+        self.cluster = cluster
         self.queues = Queues(Cluster((), cluster.queues, (), cluster.running))
         self._start = {node.name: (node, cluster.free(node)) for node in cluster.nodes}
         self._there: dict[str, Node] = {}

@@ -12,6 +12,7 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from reference.cluster import Application, Cluster, Node
@@ -50,9 +51,9 @@ class YuniKornScheduler:
             self._note(record, replaced, "its node is gone")
 
     def submit(self, application: Application, now: int) -> None:
-        """The shim submits the application and asks for all of its placeholders."""
+        """The shim submits the application, whose time of submission is now, and asks for all of its placeholders."""
         self._now = now
-        self.core.know(application)
+        self.core.know(replace(application, submitted=now))
         self._note(self.core.submit(application.name))
         if not self.core.applications[application.name].state.is_terminal:
             for group in application.task_groups:
@@ -75,8 +76,10 @@ class YuniKornScheduler:
         return self._timers[0][0] if self._timers else None
 
     def cycle(self, now: int) -> Sequence[Change]:
-        """Decisions until there is none, then a timer that is due, and so on: what one timer frees may save another gang
-        from its own, since scheduling takes no time."""
+        """Decisions until there is none, then a timer that is due, and so on.
+
+        What one timer frees may save another gang from its own: scheduling takes no time.
+        """
         self._now = now
         self._decide()
         while self._timers and self._timers[0][0] <= now:
