@@ -58,7 +58,7 @@ class Followed(YuniKornScheduler):
         super()._note(record, real, why)
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(SCOPES, st.lists(st.sampled_from((0, 300, 900)), min_size=3, max_size=3), st.sampled_from((0, 100)), st.data())
 def test_a_simulated_run_is_a_run_of_the_spec(
     scope: Parameters, gaps: Sequence[int], release_ms: int, data: st.DataObject

@@ -6,10 +6,10 @@ what held in them, all of it added up anew each time.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any
 
 Line = dict[str, Any]
@@ -145,7 +145,7 @@ def add(sums: dict[str, int], amounts: dict[str, int], times: int) -> None:
 def integrate(entries: list[Line], start: int, end: int) -> Sums:
     sums = Sums()
     times = sorted({entry["time"] for entry in entries} | {end})
-    following = dict(zip(times, times[1:], strict=False))
+    following = dict(itertools.pairwise(times))
     for time, world in instants(entries):
         gap = min(following.get(time, end), end) - max(time, start)
         if gap <= 0:
@@ -161,7 +161,3 @@ def integrate(entries: list[Line], start: int, end: int) -> Sums:
             if job.running_since is not None and not pod.placeholder:
                 add(sums.running, pod.resources, gap)
     return sums
-
-
-def ratio(part: int, whole: int) -> Fraction:
-    return Fraction(part, whole)

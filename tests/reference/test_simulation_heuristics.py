@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
-from simulation_log import World, instants, parse
+from simulation_log import World, parse
 from simulation_runs import Case, cases
 from tiny_clusters import cluster as tiny
 from tiny_clusters import gang, leaf, tree
@@ -111,7 +111,7 @@ def add(sums: dict[str, int], amounts: object, sign: int = 1) -> None:
         sums[name] = sums.get(name, 0) + sign * amount
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(cases(("first-fit", "best-fit", "dot-product"), quiet=True))
 def test_every_cycle_binds_what_the_plain_loop_binds(case: Case) -> None:
     run = case.run()

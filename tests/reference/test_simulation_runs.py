@@ -1,4 +1,4 @@
-"""Random runs, read a second time from their logs: valid at every instant, whole gangs, conserved work, same metrics."""
+"""Random runs, read again from their logs: valid at every instant, whole gangs, conserved work, the same metrics."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def placed(case: Case, world: World) -> tuple[Cluster, Placement]:
     return cluster, Placement(assignments, tuple(sorted(app.name for app in apps)))
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(cases())
 def test_every_instant_is_valid_and_every_metric_is_that_of_the_log(case: Case) -> None:
     run = case.run()
@@ -53,9 +53,9 @@ def test_every_instant_is_valid_and_every_metric_is_that_of_the_log(case: Case) 
         assert validate(cluster, placement) == []
     compare(run.metrics, entries, world)
     note(case.policy)
-    note(
-        f"some {', '.join(n for n in ('failed', 'killed', 'waiting', 'restarts') if getattr(run.metrics, n)) or 'end well'}"
-    )
+    for name in ("failed", "killed", "waiting", "restarts"):
+        if getattr(run.metrics, name):
+            note(f"some {name}")
     if any(entry["event"] == "request_launch" for entry in entries):
         note("launches")
 
@@ -117,13 +117,13 @@ def compare(metrics: Metrics, entries: list[Line], world: World) -> None:
         assert sums.running["pods"] == world.worked + still
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(cases())
 def test_the_same_input_gives_the_same_run(case: Case) -> None:
     assert case.text(case.run()) == case.text(case.run())
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(cases(quiet=True))
 def test_a_quiet_run_ends_or_waits_for_room(case: Case) -> None:
     """Nothing fails where nothing breaks, and a gang is over or still waits."""
