@@ -75,7 +75,7 @@ SETTINGS = {
     "type_label": "pool",
     "patience_ms": 3_600_000,
     "release_ms": 100,
-    "generator": {"jobs": 12, "interarrival_ms": 60_000, "duration_ms": 300_000},
+    "generator": {"jobs": 6, "interarrival_ms": 60_000, "duration_ms": 300_000},
     "autoscaler": {
         "node_types": {
             "worker": {
@@ -98,7 +98,7 @@ def test_every_setting_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str
     arguments = (EXAMPLE, "--policy", "yunikorn", "--settings", path, "--seed", 4, "--log", log)
     status, answer, _ = told(capsys, *arguments)
     assert status == 0
-    assert answer["submitted"] == 12
+    assert answer["submitted"] == 6
     assert answer["node_hours"].keys() >= {"worker"}
     first, *others = map(json.loads, log.read_text().splitlines())
     assert (first["gangproof"], first["time_unit"], first["seed"]) == ("log/v1", "ms", 4)

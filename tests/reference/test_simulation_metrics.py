@@ -48,7 +48,7 @@ def test_jain_is_a_share_and_has_no_unit(amounts: list[int], unit: int) -> None:
 
 
 def test_dominant_share_of_the_paper() -> None:
-    """Ghodsi and others, NSDI 2011: of 9 CPUs and 18 GB, 3 tasks of <1 CPU, 4 GB> and 2 of <3 CPU, 1 GB> hold 2/3 each."""
+    """Ghodsi and others, NSDI 2011: of 9 CPUs and 18 GB, 3 x <1 CPU, 4 GB> and 2 x <3 CPU, 1 GB> are 2/3 each."""
     whole = {"cpu": 9, "memory": 18}
     assert dominant_share({"cpu": 3, "memory": 12}, whole) == F(2, 3)
     assert dominant_share({"cpu": 6, "memory": 2}, whole) == F(2, 3)
