@@ -9,6 +9,7 @@ near each other, and of several groups a few may be enough.
 from __future__ import annotations
 
 import enum
+import functools
 from dataclasses import dataclass
 
 from reference.cluster.node import ANYWHERE, Constraints
@@ -21,6 +22,11 @@ class GangStyle(enum.Enum):
 
     SOFT = "Soft"
     HARD = "Hard"
+
+
+@functools.lru_cache(maxsize=4096)  # asked for again and again, of few different requests
+def _with_one_pod(request: Resources) -> Resources:
+    return request + Resources({PODS: 1})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +57,7 @@ class TaskGroup:
     @property
     def pod_resource(self) -> Resources:
         """What one member takes from node and queue: ``min_resource`` and one of ``pods``."""
-        return self.min_resource + Resources({PODS: 1})
+        return _with_one_pod(self.min_resource)
 
 
 @dataclass(frozen=True, slots=True)

@@ -298,3 +298,21 @@ def _name(field: Field) -> str:
 def _resources(field: Field) -> Resources:
     expected = "a whole number in the resource's base unit, 0 or more"
     return Resources({key: field.child(key, v).integer(0, INT64_MAX, expected) for key, v in field.mapping().items()})
+
+
+# For documents that hold parts of this format
+
+
+def read_node(field: Field) -> Node:
+    """One node. Raises ManifestError."""
+    return _node(field)
+
+
+def read_application(field: Field) -> Application:
+    """One application. Raises ManifestError."""
+    return _application(field)
+
+
+def read_resources(field: Field) -> Resources:
+    """Amounts in base units. Raises ManifestError."""
+    return _resources(field)

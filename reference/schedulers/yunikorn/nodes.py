@@ -66,9 +66,11 @@ class Nodes:
             self.cordoned.add(node.name)
         return i
 
-    def add(self, node: Node) -> None:
-        """A node that was not there."""
+    def add(self, node: Node, free: Resources | None = None) -> None:
+        """A node that was not there, or is there again, with ``free`` left where pods are on it already."""
         i = self._enter(node)
+        if free is not None:
+            self._free[i] = dict(free)
         self._scores.append(self._score(i))
         bisect.insort(self._sorted, self._scores[i])
         self._allowed.clear()
@@ -136,8 +138,10 @@ class Nodes:
         self._sort_again(i)
 
     def give(self, node: str, resources: Resources) -> None:
-        """A pod of ``resources`` has left ``node``."""
-        i = self.index[node]
+        """A pod of ``resources`` has left ``node``; on one that is gone this changes nothing."""
+        i = self.index.get(node)
+        if i is None:
+            return
         self._change(i, resources, 1)
         self._sort_again(i)
         self._no_room = {pod for pod in self._no_room if not self.fits(node, *pod)}
@@ -206,6 +210,9 @@ class Nodes:
         return (parts[0] / parts[1], exact, node.name if self._ties_by_name else "", i)
 
     def _sort_again(self, i: int) -> None:
-        del self._sorted[bisect.bisect_left(self._sorted, self._scores[i])]
+        place = bisect.bisect_left(self._sorted, self._scores[i])
+        if place == len(self._sorted) or self._sorted[place] != self._scores[i]:
+            return  # the node is gone
+        del self._sorted[place]
         self._scores[i] = self._score(i)
         bisect.insort(self._sorted, self._scores[i])
