@@ -34,6 +34,7 @@ from reference.manifests.raycluster import RayClusters
 from reference.manifests.volcano import VolcanoGangs, queue_field
 from reference.manifests.volcano_queues import GROUP as VOLCANO
 from reference.manifests.volcano_queues import read_queues
+from reference.manifests.yunikorn_dump import read_dump_applications, read_dump_queues
 
 YUNIKORN: Final = "YuniKorn"
 VOLCANO_QUEUE: Final = "volcano.sh/queue-name"
@@ -74,7 +75,10 @@ class _Reader:
         self.hypernodes = read_hypernodes(c.of(HYPERNODES, "HyperNode"), c.nodes, self.notices)
         c.nodes = {name: self.hypernodes.labelled(node) for name, node in c.nodes.items()}
         self.topologies = (*self.hypernodes.topology(), *read_topologies(c.of(KUEUE, "Topology"), self.notices))
+        workload = self.gangs.result
         queues = self._ray_clusters(self._pod_groups(self._queues()))
+        if c.dump:
+            read_dump_applications(c.dump, queues.tree, c.nodes, self.notices, workload)
         return Systems(queues, frozenset(self.claimed), self.topologies)
 
     def _queues(self) -> QueueConfig:
@@ -83,7 +87,7 @@ class _Reader:
         kueue = c.of(KUEUE, "ClusterQueue", "LocalQueue", "Cohort", "Workload")
         families: dict[str, Field] = {}
         for system, sources in (
-            (YUNIKORN, [*c.configs, *c.config_maps]),
+            (YUNIKORN, [*c.configs, *c.config_maps, *([c.dump.source] if c.dump else [])]),
             ("Volcano", [each.field for each in volcano]),
             ("Kueue", [each.field for each in kueue]),
         ):
@@ -92,6 +96,11 @@ class _Reader:
         if len(families) > 1:
             (first, place), (second, other) = list(families.items())[:2]
             raise other.error("one system's queues and gangs", f"{second}'s beside {first}'s (at {place.location})")
+        if c.dump:
+            if c.configs or c.config_maps:
+                notices = "queues.yaml is passed over: the answer of the running YuniKorn has its queues"
+                self.notices.add((c.configs or c.config_maps)[0], notices)
+            return read_dump_queues(c.dump)
         if "Volcano" in families:
             return QueueConfig(self._volcano(volcano).tree)
         if "Kueue" in families:
