@@ -67,13 +67,14 @@ class KueueGangs:
     ) -> set[int]:
         """Every gang; returns the numbers of the pods and templates that belong to them."""
         owned = pods_of_owners(pods)
+        single = {(pod.namespace, "Pod", pod.name): pod for pod in pods if not pod.is_template}
         claimed: set[int] = set()
         covered = self.covered
         for each in by_name(workloads).values():
             owners = [(each.namespace, kind, name) for kind, name in each.owners()]
             covered.update(owners)
             own = [pod for owner in owners for pod in owned.get(owner, ())]
-            own += [pod for pod in pods if (pod.namespace, "Pod", pod.name) in owners]
+            own += [single[owner] for owner in owners if owner in single]
             claimed |= {pod.number for pod in own}
             self._workload(each, own)
         for job, template in templates:

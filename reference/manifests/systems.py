@@ -75,10 +75,9 @@ class _Reader:
         self.hypernodes = read_hypernodes(c.of(HYPERNODES, "HyperNode"), c.nodes, self.notices)
         c.nodes = {name: self.hypernodes.labelled(node) for name, node in c.nodes.items()}
         self.topologies = (*self.hypernodes.topology(), *read_topologies(c.of(KUEUE, "Topology"), self.notices))
-        workload = self.gangs.result
         queues = self._ray_clusters(self._pod_groups(self._queues()))
         if c.dump:
-            read_dump_applications(c.dump, queues.tree, c.nodes, self.notices, workload)
+            read_dump_applications(c.dump, queues.tree, c.nodes, self.notices, self.gangs.result)
         return Systems(queues, frozenset(self.claimed), self.topologies)
 
     def _queues(self) -> QueueConfig:
@@ -98,8 +97,8 @@ class _Reader:
             raise other.error("one system's queues and gangs", f"{second}'s beside {first}'s (at {place.location})")
         if c.dump:
             if c.configs or c.config_maps:
-                notices = "queues.yaml is passed over: the answer of the running YuniKorn has its queues"
-                self.notices.add((c.configs or c.config_maps)[0], notices)
+                text = "queues.yaml is passed over: the answer of the running YuniKorn has its queues"
+                self.notices.add((c.configs or c.config_maps)[0], text)
             return read_dump_queues(c.dump)
         if "Volcano" in families:
             return QueueConfig(self._volcano(volcano).tree)
@@ -169,9 +168,10 @@ class _Reader:
         clusters = c.of(RAY, "RayCluster")
         if any(self._label(each) is None for each in clusters):
             queues, self.unmanaged = self._leaf(queues)
-        covered = self.kueue.covered if self.kueue else set()
-        reader = RayClusters(self.gangs, self._place, self.priorities, self.notices)
-        self.claimed |= reader.read(clusters, c.pods, covered)
+        if clusters:
+            covered = self.kueue.covered if self.kueue else set()
+            reader = RayClusters(self.gangs, self._place, self.priorities, self.notices)
+            self.claimed |= reader.read(clusters, c.pods, covered)
         return replace(queues, tree=self._without_quota(queues.tree))
 
     def _label(self, each: Object) -> Field | None:
