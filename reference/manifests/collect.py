@@ -27,6 +27,7 @@ KINDS: Final[dict[str, tuple[str, ...]]] = {
     "PriorityClass": ("scheduling.k8s.io",),
     "Queue": ("scheduling.volcano.sh",),
     "PodGroup": ("scheduling.volcano.sh", "scheduling.k8s.io", "scheduling.x-k8s.io"),
+    "ElasticQuota": ("scheduling.x-k8s.io",),
     "RayCluster": ("ray.io",),
     "CompositePodGroup": ("scheduling.k8s.io",),
     "HyperNode": ("topology.volcano.sh",),

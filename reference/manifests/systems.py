@@ -1,11 +1,12 @@
 """Whose cluster it is: which system's queues are there, and its gangs read into them.
 
-One input has the queues of one system: YuniKorn (queues.yaml), Volcano (Queue) or Kueue (ClusterQueue). Where there are
-none, everything shares ``root.default``.
+One input has the queues of one system: YuniKorn (queues.yaml), Volcano (Queue), Kueue (ClusterQueue) or capacity
+scheduling (ElasticQuota). Where there are none, everything shares ``root.default``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -15,6 +16,7 @@ from reference.cluster.topology import Topology
 from reference.manifests.applications import Workload
 from reference.manifests.collect import VOLCANO_JOB, Collection
 from reference.manifests.document import Field
+from reference.manifests.elastic_quotas import read_quotas
 from reference.manifests.gangs import Gangs, Shape
 from reference.manifests.hypernodes import GROUP as HYPERNODES
 from reference.manifests.hypernodes import HyperNodes, read_hypernodes
@@ -69,6 +71,7 @@ class _Reader:
         self.kueue: KueueGangs | None = None
         self.named: NamedQueues | None = None
         self.unmanaged = DEFAULT_QUEUE
+        self.quotas: Mapping[str, str] = {}
 
     def run(self) -> Systems:
         c = self.collection
@@ -89,6 +92,7 @@ class _Reader:
             (YUNIKORN, [*c.configs, *c.config_maps, *([c.dump.source] if c.dump else [])]),
             ("Volcano", [each.field for each in volcano]),
             ("Kueue", [each.field for each in kueue]),
+            ("capacity scheduling", [each.field for each in c.of(COSCHEDULING, "ElasticQuota")]),
         ):
             if sources:
                 families[system] = sources[0]
@@ -104,6 +108,9 @@ class _Reader:
             return QueueConfig(self._volcano(volcano).tree)
         if "Kueue" in families:
             return QueueConfig(self._kueue())
+        if "capacity scheduling" in families:
+            tree, self.quotas = read_quotas(c.of(COSCHEDULING, "ElasticQuota"), self.notices)
+            return QueueConfig(tree)
         return find_queues(c.configs, c.config_maps, self.notices)
 
     def _pod_groups(self, queues: QueueConfig) -> QueueConfig:
@@ -113,7 +120,9 @@ class _Reader:
         if not (workloads or composites or pod_groups):
             return queues
         queues, leaf = self._leaf(queues)
-        reader = PodGroups(self.gangs, leaf, self.priorities, self.notices)
+        reader = PodGroups(
+            self.gangs, lambda namespace: self.quotas.get(namespace, leaf), self.priorities, self.notices
+        )
         self.claimed |= reader.read(workloads, pod_groups, composites, c.pods, c.templates)
         return queues
 
@@ -183,7 +192,7 @@ class _Reader:
     def _place(self, each: Object, shape: Shape) -> tuple[str, Shape]:
         label = self._label(each)
         if label is None:
-            return self.unmanaged, shape
+            return self.quotas.get(each.namespace, self.unmanaged), shape
         if self.kueue is not None:
             queue = self.kueue.queues.cluster_queue(label, each.namespace)
             return self.kueue.queues.queues.paths[queue], shape.at(

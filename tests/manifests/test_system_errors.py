@@ -29,6 +29,7 @@ KW = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Workload\nmetadata: {name: w}\n"
 TO = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Topology\nmetadata: {name: t}\n"
 PG = "apiVersion: scheduling.k8s.io/v1beta1\nkind: PodGroup\nmetadata: {name: g}\n"
 CP = "apiVersion: scheduling.k8s.io/v1alpha3\nkind: CompositePodGroup\nmetadata: {name: c}\n"
+EQ = "apiVersion: scheduling.x-k8s.io/v1alpha1\nkind: ElasticQuota\nmetadata: {name: q}\n"
 PC = "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: high}\n"
 POD = "template: {spec: {containers: [{resources: {requests: {cpu: 1}}}]}}"
 QUEUES = f"{CQ}spec: {{}}\n---\n{LQ}---\n"
@@ -141,6 +142,8 @@ BAD: list[tuple[str, str, str]] = [
     (CP + "spec: {}\n", "6:7: document 2: spec.schedulingPolicy", "found nothing, expected basic or gang"),
     (PODS + PG + "spec: {schedulingPolicy: {basic: {}}, priority: 1.5}\n", "8:49: document 3: spec.priority",
      "found 1.5, expected a priority, a whole number of 32 bits"),
+    (EQ + "spec: {min: {cpu: 2}, max: {cpu: 1}}\n", "6:13: document 2: spec.min", "found more than max, expected no more than"),
+    (EQ + "---\n" + EQ, "9:18: document 3: metadata.name", "found the namespace 'default' has another one, expected one"),
     (PC, "3:1: document 2: value", "found nothing, expected the priority, a whole number"),
     (PC + "value: 1\nglobalDefault: 2\n", "7:16: document 2: globalDefault", "found 2, expected true or false"),
     (VG + "---\n" + VG, "9:18: document 3: metadata.name", "found the PodGroup 'default/g' a second time (first at"),
