@@ -8,22 +8,22 @@ from collections.abc import Iterable
 
 import click
 
-from gangproof.output import paragraph, print_json
+from gangproof.output import paragraph, print_json, warn
 from gangproof.placement_text import cut
-from reference.schedulers.ray import NodeStatus, SchedulingReply, Source, load, reply_json, schedule
+from reference.schedulers.ray import NodeStatus, SchedulingReply, Source, load_files, reply_json, schedule
 from reference.schedulers.ray.request import Counted, ResourceRequest
 
 
 def decide(paths: tuple[str, ...], as_json: bool) -> None:
-    """Reads the one file, decides, prints. Raises InputError."""
-    if len(paths) != 1:
-        raise click.BadParameter(f"--policy ray reads one JSON file, found {len(paths)}")
-    request = load(paths[0])
+    """Reads the files, decides, prints. Raises InputError."""
+    request, told = load_files(paths)
+    warnings = [str(each) for each in told]
+    warn(warnings)
     started = time.monotonic()
     reply = schedule(request)
     seconds = time.monotonic() - started
     if as_json:
-        print_json({"policy": "ray", **reply_json(reply), "seconds": round(seconds, 3)})
+        print_json({"policy": "ray", **reply_json(reply), "seconds": round(seconds, 3), "warnings": warnings})
     else:
         click.echo(_text(reply, seconds))
 

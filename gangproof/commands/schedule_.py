@@ -20,8 +20,9 @@ RAY = "ray"
 def command(paths: tuple[str, ...], gang_seed: int, policy: str, as_json: bool) -> int:
     """Run a reference scheduler on INPUT: manifests, queues, openb CSV or native JSON.
 
-    With --policy ray, INPUT is one JSON file with node types, instances and demand: one decision of Ray's autoscaler,
-    what it launches, what it terminates and what it cannot place.
+    With --policy ray, INPUT is a JSON file with node types, instances and demand, or a RayCluster or cluster YAML with
+    the node types and a JSON file with the rest: one decision of Ray's autoscaler, what it launches, what it terminates
+    and what it cannot place.
 
     Exit status: 0 answered, 1 the independent judge refuses the placement, 2 bad input.
     """

@@ -19,6 +19,7 @@ from reference.manifests.objects import Object
 from reference.manifests.openb import Table, recognise
 from reference.manifests.pods import TEMPLATES, Pod, read_pod, read_template
 from reference.manifests.queue_source import carried_config
+from reference.manifests.yunikorn_dump import Dump, read_dump_node
 
 _ANYTHING: Final = "a Kubernetes object (kind), queues.yaml (partitions) or a gangproof cluster (gangproof)"
 _NESTED_LISTS: Final = 4
@@ -26,6 +27,8 @@ KINDS: Final[dict[str, tuple[str, ...]]] = {
     "PriorityClass": ("scheduling.k8s.io",),
     "Queue": ("scheduling.volcano.sh",),
     "PodGroup": ("scheduling.volcano.sh", "scheduling.k8s.io", "scheduling.x-k8s.io"),
+    "ElasticQuota": ("scheduling.x-k8s.io",),
+    "RayCluster": ("ray.io",),
     "CompositePodGroup": ("scheduling.k8s.io",),
     "HyperNode": ("topology.volcano.sh",),
     "ClusterQueue": ("kueue.x-k8s.io",),
@@ -57,6 +60,7 @@ class Collection:
     tables: list[Table] = field(default_factory=list)
     objects: dict[tuple[str, str], list[Object]] = field(default_factory=dict)
     templates: list[tuple[Object, Pod]] = field(default_factory=list)
+    dump: Dump = field(default_factory=Dump)
     count: int = 0
     native: tuple[Field, Cluster] | None = None
 
@@ -99,6 +103,8 @@ class Collection:
             self.native = (root, cluster)
             for node in cluster.nodes:
                 self.add_node(node, fields[node.name])
+        elif self._add_dump(root):
+            pass
         elif isinstance(content, dict) and "partitions" in content and "kind" not in content:
             self.configs.append(root)
         elif isinstance(content, dict) and "kind" in content:
@@ -109,6 +115,16 @@ class Collection:
             raise root.error(_ANYTHING)
         else:
             self.notices.add(root, f"this is not {_ANYTHING}: passed over")
+
+    def _add_dump(self, root: Field) -> bool:
+        """Takes an answer of a running YuniKorn; False where it is none."""
+        number, self.count = self.count, self.count + 1
+        known = len(self.dump.nodes)
+        if not self.dump.take(root, number):
+            return False
+        for each in self.dump.nodes[known:]:
+            self.add_node(read_dump_node(each), each)
+        return True
 
     def of(self, group: str, *kinds: str) -> list[Object]:
         """The objects of these kinds in an API group, in reading order."""

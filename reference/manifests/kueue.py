@@ -52,7 +52,7 @@ def read_topologies(objects: Iterable[Object], notices: Notices) -> tuple[Topolo
 @dataclass(slots=True)
 class KueueGangs:
     """Reads Workloads and Jobs into ``gangs``. ``uncovered`` are resources that gangs ask for without a quota, by
-    ClusterQueue: Kueue admits none of them."""
+    ClusterQueue: Kueue admits none of them. ``covered`` are the owners of Workloads, by namespace, kind and name."""
 
     gangs: Gangs
     queues: KueueQueues
@@ -60,19 +60,21 @@ class KueueGangs:
     priorities: Priorities
     notices: Notices
     uncovered: dict[str, set[str]] = field(default_factory=dict)
+    covered: set[tuple[str, str, str]] = field(default_factory=set)
 
     def read(
         self, workloads: Iterable[Object], templates: Iterable[tuple[Object, Pod]], pods: Sequence[Pod]
     ) -> set[int]:
         """Every gang; returns the numbers of the pods and templates that belong to them."""
         owned = pods_of_owners(pods)
+        single = {(pod.namespace, "Pod", pod.name): pod for pod in pods if not pod.is_template}
         claimed: set[int] = set()
-        covered: set[tuple[str, str, str]] = set()
+        covered = self.covered
         for each in by_name(workloads).values():
             owners = [(each.namespace, kind, name) for kind, name in each.owners()]
             covered.update(owners)
             own = [pod for owner in owners for pod in owned.get(owner, ())]
-            own += [pod for pod in pods if (pod.namespace, "Pod", pod.name) in owners]
+            own += [single[owner] for owner in owners if owner in single]
             claimed |= {pod.number for pod in own}
             self._workload(each, own)
         for job, template in templates:
@@ -143,10 +145,11 @@ class KueueGangs:
         fewest = pod_set.get("minCount")
         least = size if fewest is None else fewest.integer(1, max(size, 1), f"1 to {size}, the count")
         shape = template_shape(pod_set, self.notices)
-        flavor = self._flavored(queue, shape.request)
+        flavor = self.flavored(queue, shape.request)
         return Part(name.name() if name else "main", least, size, shape.at(flavor.constraints)), flavor
 
-    def _flavored(self, queue: str, request: Resources) -> Flavor:
+    def flavored(self, queue: str, request: Resources) -> Flavor:
+        """What the flavor of a ClusterQueue adds to pods with this request; notes what it has no quota of."""
         quotas = self.queues.quotas[queue].nominal
         self.uncovered.setdefault(queue, set()).update(
             name for name, amount in request.items() if amount and name not in quotas and name != PODS
@@ -197,7 +200,7 @@ class KueueGangs:
         if fewest is not None and not (fewest.string().isdecimal() and 1 <= int(fewest.string()) <= size):
             raise fewest.error(f"1 to {size}, the parallelism")
         shape = read_shape(template.source.need("spec", "the pods' spec"), self.notices)
-        flavor = self._flavored(queue, shape.request)
+        flavor = self.flavored(queue, shape.request)
         near = tuple(
             TopologyConstraint(self._keys(annotations[key], flavor), key == REQUIRED)
             for key in (REQUIRED, PREFERRED)

@@ -70,6 +70,7 @@ def _native(collection: Collection) -> tuple[Cluster, str] | None:
         *(pod.source for pod in collection.pods),
         *collection.configs,
         *collection.config_maps,
+        *([collection.dump.source] if collection.dump else ()),
         *(each.field for objects in collection.objects.values() for each in objects),
         *(source for source in collection.node_fields.values() if source.document is not root.document),
     ]

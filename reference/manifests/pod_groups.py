@@ -7,7 +7,7 @@ places what it can. A CompositePodGroup is a gang of groups. Pods name their gro
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -61,10 +61,10 @@ class _Tree:
 
 @dataclass(slots=True)
 class PodGroups:
-    """Reads groups into ``gangs``, all of them in ``queue``."""
+    """Reads groups into ``gangs``; ``queue`` gives that of a namespace."""
 
     gangs: Gangs
-    queue: str
+    queue: Callable[[str], str]
     priorities: Priorities
     notices: Notices
     groups: dict[str, _Group] = field(default_factory=dict)
@@ -217,7 +217,7 @@ class PodGroups:
         pods = [pod for pod, _ in group.members]
         if group.size < group.least or not group.size:
             if pods or not any(other.startswith(name + "/") for other in self.groups):  # v1alpha1: replicas only
-                self.gangs.gated(group.source, group.least, group.size, pods, self.queue)
+                self.gangs.gated(group.source, group.least, group.size, pods, self.queue(group.source.namespace))
             return
         parts = split_by_shape(group.name, group.members, 0, self.notices)
         self._add(name, group.source, group.spec, _Tree(parts=parts, pods=pods), group.least, group.near)
@@ -225,7 +225,7 @@ class PodGroups:
     def _composite(self, name: str, root: Object) -> None:
         tree = _Tree()
         if not self._descend(name, root, tree):
-            self.gangs.gated(root, 1, 0, self._pods_below(name), self.queue)
+            self.gangs.gated(root, 1, 0, self._pods_below(name), self.queue(root.namespace))
             return
         self._add(name, root, root.spec, tree, None, ())
 
@@ -290,7 +290,7 @@ class PodGroups:
             priority = self.priorities.of(tree.pods[0].spec)
         gang = Application(
             name=name,
-            queue=self.queue,
+            queue=self.queue(source.namespace),
             task_groups=groups,
             weight=weight_of([source.annotations().get(WEIGHT), *(pod.weight for pod in tree.pods)]),
             min_members=least,

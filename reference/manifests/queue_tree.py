@@ -73,11 +73,15 @@ def plant(declared: Mapping[str, Declared], root: Queue) -> NamedQueues:
             yield replace(each.settings, name=path, children=inner, is_parent=each.settings.is_parent or bool(inner))
 
     top = tuple(build(None, ROOT, 2))
-    for key, each in declared.items():
-        if key not in paths:
-            raise (each.parent_field or each.source).error(
-                "queues that lead to the root", f"the queue {each.name!r} inside itself"
-            )
+    lost = next((key for key in declared if key not in paths), None)
+    if lost is not None:
+        seen: list[str] = []
+        while lost is not None and lost not in seen:  # it leads into a ring, if it is not in it
+            seen.append(lost)
+            lost = declared[lost].parent
+        ring = declared[lost or seen[-1]]
+        found = f"the queue {ring.name!r} inside itself"
+        raise (ring.parent_field or ring.source).error("queues that lead to the root", found)
     return NamedQueues(QueueTree(replace(root, name=ROOT, children=top, is_parent=True)), paths)
 
 

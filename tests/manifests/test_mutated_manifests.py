@@ -91,10 +91,10 @@ def damaged(draw: st.DrawFn) -> dict[str, Any]:
     return result
 
 
-def answered(paths: list[Path]) -> LoadResult | InputError:
+def answered(paths: list[Path], *, require_applications: bool = True) -> LoadResult | InputError:
     """The cluster, which must be sound, or the error, which must be one line."""
     try:
-        result = load(paths)
+        result = load(paths, require_applications=require_applications)
     except InputError as error:
         assert str(error).isprintable()  # noqa: PT017  the message is what is tested
         assert error.file  # noqa: PT017

@@ -145,3 +145,11 @@ def test_minima_are_raised_in_order() -> None:
     made = Cluster((Node("n", Resources(vcore=9)),), QueueTree(Queue("root")), (ROLES,))
     (plain,) = reduce_to(made, frozenset(), "it")[0].applications
     assert Counter({g.name: g.min_member for g in plain.task_groups}) == {"m": 1, "w": 3}
+
+
+def test_of_a_composite_the_first_children_that_need_pods_are_kept() -> None:
+    groups = (Group("x", 0, POD, size=2), Group("y", 2, POD), Group("z", 1, POD))
+    app = Application("a", "root", groups, composites=(CompositeGroup("c", ("x", "y", "z"), 1),))
+    made = Cluster((Node("n", Resources(vcore=9)),), QueueTree(Queue("root")), (app,))
+    (plain,) = reduce_to(made, frozenset(), "it")[0].applications
+    assert [(g.name, g.min_member) for g in plain.task_groups] == [("y", 2)]

@@ -8,7 +8,7 @@ types.
 from reference.schedulers.ray.arithmetic import DOUBLES, EXACT, Arithmetic
 from reference.schedulers.ray.edition import Edition
 from reference.schedulers.ray.node import NodeStatus, SchedulingNode, Source, TerminationCause
-from reference.schedulers.ray.read import load, read_problem
+from reference.schedulers.ray.read import load, load_files, read_problem
 from reference.schedulers.ray.reply import SchedulingReply, reply_json
 from reference.schedulers.ray.request import (
     GangResourceRequest,
@@ -43,6 +43,7 @@ __all__ = [
     "Strategy",
     "TerminationCause",
     "load",
+    "load_files",
     "read_problem",
     "reply_json",
     "schedule",

@@ -23,15 +23,18 @@ the first is wanted most.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Final
 
-from reference.manifests.document import Field, json_field
+from reference.errors import InputWarning
+from reference.manifests.document import Field, ManifestError, json_field
 from reference.manifests.files import read_text
 from reference.manifests.quantity import INT64_MAX
 from reference.manifests.queue_parts import only_keys
 from reference.schedulers.ray.arithmetic import DOUBLES, Amount, Arithmetic
+from reference.schedulers.ray.cluster_files import RayNodes, read_files
 from reference.schedulers.ray.request import (
     Counted,
     GangResourceRequest,
@@ -61,6 +64,23 @@ def load(path: Path | str, arithmetic: Arithmetic = DOUBLES) -> SchedulingReques
     return read_problem(json_field(read_text(file), str(path)), arithmetic)
 
 
+def load_files(
+    paths: Sequence[Path | str], arithmetic: Arithmetic = DOUBLES
+) -> tuple[SchedulingRequest, tuple[InputWarning, ...]]:
+    """The request in some files, and what was not looked at in them: the JSON as above or, in its place or beside it, a
+    RayCluster or cluster YAML with the node types (``cluster_files``). Raises ManifestError."""
+    files = read_files(paths, arithmetic)
+    if files.cluster is None and files.request is None:
+        raise ManifestError(
+            "neither a cluster nor a request", "a RayCluster, a cluster YAML or a request", str(paths[0])
+        )
+    root = files.request
+    if root is None:
+        assert files.cluster is not None
+        root = Field(files.cluster.source.document, (), {})
+    return Reader(arithmetic, files.cluster).problem(root), files.warnings
+
+
 def read_problem(root: Field, arithmetic: Arithmetic = DOUBLES) -> SchedulingRequest:
     """The request that a document holds. Raises ManifestError; what it gives, ``schedule`` takes."""
     return Reader(arithmetic).problem(root)
@@ -69,8 +89,8 @@ def read_problem(root: Field, arithmetic: Arithmetic = DOUBLES) -> SchedulingReq
 class Reader:
     """Reads the parts of a problem; each method raises ManifestError."""
 
-    def __init__(self, arithmetic: Arithmetic) -> None:
-        self.arithmetic = arithmetic
+    def __init__(self, arithmetic: Arithmetic, cluster: RayNodes | None = None) -> None:
+        self.arithmetic, self.cluster = arithmetic, cluster
 
     def problem(self, root: Field) -> SchedulingRequest:
         """All of it."""
@@ -90,18 +110,23 @@ class Reader:
             "cloud_resource_availabilities",
         )
         node_types = self.node_types(root)
+        cluster = self.cluster
         unchecked = root.optional("disable_launch_config_check", Field.boolean, True)
         request = SchedulingRequest(
             node_types=node_types,
-            instances=tuple(
+            instances=cluster.instances
+            if cluster is not None and root.get("instances") is None
+            else tuple(
                 self.instance(field, place, node_types, unchecked)
                 for place, field in enumerate(root.list_of("instances"))
             ),
             requests=tuple(self.counted(field) for field in root.list_of("requests")),
             gangs=tuple(self.gang(field, place) for place, field in enumerate(root.list_of("gangs"))),
             constraints=tuple(self.counted(field) for field in root.list_of("constraints")),
-            max_num_nodes=root.optional("max_num_nodes", lambda f: f.integer(0, _MOST), None),
-            idle_timeout_s=root.optional("idle_timeout_s", seconds, None),
+            max_num_nodes=root.optional(
+                "max_num_nodes", lambda f: f.integer(0, _MOST), cluster.max_num_nodes if cluster else None
+            ),
+            idle_timeout_s=root.optional("idle_timeout_s", seconds, cluster.idle_timeout_s if cluster else None),
             pending_idle_timeout_s=root.optional("pending_idle_timeout_s", seconds, None),
             disable_launch_config_check=unchecked,
             conserve_gpu_nodes=root.optional("conserve_gpu_nodes", Field.boolean, True),
@@ -110,12 +135,23 @@ class Reader:
             arithmetic=self.arithmetic,
         )
         _check(root, request)
+        marked = {label for kind in node_types.values() for label, value in kind.labels.items() if value}
+        if cluster is not None and any(PLACEMENT_GROUP_LABEL + gang.name in marked for gang in request.gangs):
+            raise cluster.source.error("labels that Ray does not use itself", "a label of a placement group")
         return request
 
     def node_types(self, root: Field) -> dict[str, NodeTypeConfig]:
-        """The member ``node_types``, in its order."""
-        named = root.need("node_types", "the node types").members("a mapping of names to node types")
-        return {name: self.node_type(name, field) for name, field in named}
+        """Those of the request, or of the cluster beside it."""
+        stated = root.get("node_types")
+        if self.cluster is None:
+            stated = root.need("node_types", "the node types")
+        elif stated is None:
+            return self.cluster.node_types
+        else:
+            raise stated.error(
+                f"none: the cluster at {self.cluster.source.location} has them", "node_types", of_key=True
+            )
+        return {name: self.node_type(name, field) for name, field in stated.members("a mapping of names to node types")}
 
     def node_type(self, name: str, field: Field) -> NodeTypeConfig:
         """A worker group."""
@@ -228,7 +264,7 @@ def _check(root: Field, request: SchedulingRequest) -> None:
     instances = root.list_of("instances")
     seen: set[str] = set()
     heads = 0
-    for field, instance in zip(instances, request.instances, strict=True):
+    for field, instance in zip(instances, request.instances if instances else (), strict=True):
         if instance.name in seen:
             raise field.error("an id of its own", f"the id {instance.name!r} again")
         seen.add(instance.name)
@@ -241,7 +277,8 @@ def _check(root: Field, request: SchedulingRequest) -> None:
             raise field.error("an id of its own", f"the id {gang.name!r} again")
         gangs.add(gang.name)
     spread = {PLACEMENT_GROUP_LABEL + gang.name for gang in request.gangs if gang.strategy is Strategy.STRICT_SPREAD}
-    owners = [*instances, *(field for _, field in root.need("node_types", "").members())]
+    types = root.get("node_types")
+    owners = [*instances, *(field for _, field in types.members())] if types else instances
     for labels in (field.get(kind) for field in owners for kind in ("labels", "dynamic_labels")):
         for label, value in labels.string_map().items() if labels else ():
             if labels and label in spread and value:

@@ -130,7 +130,6 @@ def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
     assert max(map(len, text.splitlines())) <= 80
 
 
-@pytest.mark.parametrize(("count", "told"), [(2, "reads one JSON file, found 2"), (1, "no-such.json")])
-def test_a_mistake_on_the_command_line(capsys: pytest.CaptureFixture[str], count: int, told: str) -> None:
-    assert run(["schedule", "--policy", "ray", *["no-such.json"] * count]) == 2
-    assert told in capsys.readouterr().err
+def test_a_mistake_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["schedule", "--policy", "ray", "no-such.json"]) == 2
+    assert "no-such.json" in capsys.readouterr().err
