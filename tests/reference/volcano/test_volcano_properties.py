@@ -22,8 +22,8 @@ from specs.volcano.shares import deserved
 @settings(max_examples=60)
 @given(cases())
 def test_what_runs_passes_the_judge_after_every_event(case: Case) -> None:
-    """Counts are what is there after every event and every step of a session; no node and no queue holds too much; and
-    what is bound is at least minAvailable of its job, unless a bind failed."""
+    """Counts are what is there after every event and every step of a session; no node and no queue holds too much; no
+    eviction takes a job below its minimum; and what is bound is at least that, unless a bind failed."""
     scheduler = case.scheduler()
     scheduler.observer = lambda step: _nothing_is_broken(scheduler, step)
     for event in case.events:
@@ -44,6 +44,9 @@ def test_what_runs_passes_the_judge_after_every_event(case: Case) -> None:
 def _nothing_is_broken(scheduler: Scheduler, step: Step) -> None:
     if step.kind not in (StepKind.OPEN, StepKind.POP):
         assert scheduler.check_invariants() == [], step
+    if step.kind is StepKind.EVICT:
+        victim = scheduler.tasks[step.task].job
+        assert victim.ready_task_num >= victim.min_available
 
 
 @settings(max_examples=40)

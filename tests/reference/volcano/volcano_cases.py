@@ -35,8 +35,8 @@ from reference.schedulers.volcano import (
     TaskSpec,
     TaskStatus,
     TopologyMode,
-    tiers,
 )
+from reference.schedulers.volcano.options import one_tier
 
 ACTIONS = (
     ("enqueue", "allocate", "backfill"),
@@ -165,9 +165,7 @@ def cases(draw: st.DrawFn) -> Case:
     )
     configuration = Configuration(
         draw(st.sampled_from(ACTIONS)),
-        tiers(
-            ("priority", "gang", "conformance"), ("drf", "predicates", sharing, "nodeorder", "network-topology-aware")
-        ),
+        one_tier(sharing),
         draw(st.sampled_from(Edition)),
         draw(st.booleans()),
     )
@@ -215,7 +213,7 @@ def picture(scheduler: Scheduler) -> object:
         (
             n.name,
             *({k: v for k, v in amounts.items() if v} for amounts in (n.idle, n.releasing, n.pipelined)),
-            list(n.tasks),
+            sorted(n.tasks),
         )
         for n in scheduler.nodes.values()
     ]
