@@ -79,6 +79,10 @@ class Case:
                 return scheduler.delete_job(subject)
             case "remove":
                 return scheduler.remove_node(subject)
+            case "drain":
+                return scheduler.drain_node(subject)
+            case "uncordon":
+                return scheduler.uncordon_node(subject)
             case "add":
                 return scheduler.add_node(nodes[subject])
             case "fail":
@@ -176,7 +180,7 @@ def cases(draw: st.DrawFn) -> Case:
         st.tuples(st.just("ended"), st.sampled_from(tasks)),
         st.tuples(st.just("fail"), st.sampled_from(tasks)),
         st.tuples(st.just("delete"), st.sampled_from([s.name for s in specs])),
-        st.tuples(st.sampled_from(("add", "remove")), st.sampled_from([n.name for n in named])),
+        st.tuples(st.sampled_from(("add", "remove", "drain", "uncordon")), st.sampled_from([n.name for n in named])),
         st.tuples(st.just("quota"), st.sampled_from(("", "x", "xx"))),
         st.tuples(st.just("job"), st.sampled_from([s.name for s in specs])),
     )
