@@ -8,6 +8,7 @@ from typing import Any
 
 from model.language import Machine
 from reference.cluster import Resources
+from reference.schedulers.volcano import Edition as ReferenceEdition
 from reference.schedulers.volcano import Record, Scheduler, TaskSpec, TaskStatus
 from specs.loading import build_spec
 from specs.volcano import Edition, Layout
@@ -35,6 +36,7 @@ class Walk:
         self.scheduler: Scheduler = self.subject.scheduler()
         self.follower = Follower(self.machine, self.subject, self.scheduler)
         self.used: dict[str, int] = {}
+        self.done: set[str] = set()
         self.grown: set[tuple[str, Place]] = set()
 
     def session(self) -> Record:
@@ -61,14 +63,14 @@ class Walk:
                 name = job_name(place)
                 job = s.jobs.get(name)
                 if job is None:
-                    if name not in self._gone():
+                    if name not in self.done:
                         found.append((("submit", place), functools.partial(s.add_job, job_spec)))
                     continue
                 running = job.counts[TaskStatus.RUNNING]
                 if running and running >= job.min_available:
                     found.append((("finish", place), functools.partial(self._finish, name)))
                 if p["scale_ups"]:
-                    found += self._growth(place, running)
+                    found += self._growth(place)
         if p["quota_changes"] > self.used.get("change_quota", 0):
             for n in self.machine.sorts[spec.Namespace].names:
                 for k in self.machine.sorts[spec.Quota].names:
@@ -84,7 +86,7 @@ class Walk:
         found += [(("return_node", ()), functools.partial(s.uncordon_node, name)) for name in cordoned[:1]]
         return found
 
-    def _growth(self, place: Place, running: int) -> list[Move]:
+    def _growth(self, place: Place) -> list[Move]:
         s, name, found = self.scheduler, job_name(place), list[Move]()
         has_policy, has_pod = ("policy_arrives", place) in self.grown, ("pod_arrives", place) in self.grown
         is_new = s.jobs[name].phase.value == "Inqueue"
@@ -92,18 +94,14 @@ class Walk:
         if is_new and not has_policy and self.used.get("policy_arrives", 0) < scale_ups:
             least = s.jobs[name].min_available + 1
             found.append((("policy_arrives", place), functools.partial(s.update_job, name, least)))
-        if not has_pod and has_policy:
+        early = sum(a == "pod_arrives" and ("policy_arrives", where) not in self.grown for a, where in self.grown)
+        may_be_early = is_new and early < scale_ups - self.used.get("policy_arrives", 0)
+        is_today = self.subject.configuration.edition is ReferenceEdition.CURRENT
+        if not has_pod and ((is_new or not is_today) if has_policy else (is_today and may_be_early)):
             extra = TaskSpec(f"{name}/extra", Resources(vcore=UNIT))
             found.append((("pod_arrives", place), functools.partial(s.add_task, name, extra)))
         return found
 
     def _finish(self, name: str) -> Record:
-        self._done.add(name)
+        self.done.add(name)
         return self.scheduler.delete_job(name)
-
-    def _gone(self) -> set[str]:
-        return self._done
-
-    @functools.cached_property
-    def _done(self) -> set[str]:
-        return set()
