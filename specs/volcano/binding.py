@@ -14,14 +14,12 @@ session.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from model.language import Machine
-from model.semantics import Fault, Semantics, State
-from model.trace import NamedState, Value, named_state
+from model.trace import NamedState, Value
 from reference.cluster import Node, Resources
 from reference.schedulers.volcano import (
     Configuration,
@@ -44,18 +42,13 @@ from reference.schedulers.volcano.plugins.proportion import Proportion
 from specs.volcano import state as spec
 from specs.volcano.parameters import Edition as SpecEdition
 from specs.volcano.parameters import Layout, Scope, Sizes, scope
+from specs.walking import Call, Divergence, walked
 
 UNIT = 1000
 """Milli-cores in a unit of the spec."""
 
-Call = tuple[str, tuple[str, ...]]
-"""An action's name and the names of its arguments."""
 Place = tuple[str, str, str]
 """A job of the spec: queue, namespace, number."""
-
-
-class Divergence(AssertionError):
-    """The reference did what the spec does not allow, or shows another state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,38 +122,12 @@ def _scope(p: Mapping[str, Any]) -> Scope:
     return scope(Layout(p["layout"]), SpecEdition(p["edition"]), sizes)
 
 
-class _Walked:
-    """A machine, asked one state at a time; what was asked before is remembered."""
-
-    def __init__(self, machine: Machine) -> None:
-        self.machine, self.semantics = machine, Semantics(machine)
-        (self.initial,) = self.semantics.initial_states()
-        self.instances = {
-            (i.action.name, tuple(value for _, value in self.semantics.arguments(i))): i
-            for i in self.semantics.instances
-        }
-        self._after: dict[tuple[State, Call], State | Fault | None] = {}
-
-    def after(self, state: State, call: Call) -> State | Fault | None:
-        """Where ``call`` leads from ``state``; None where it is not enabled or no such action is declared."""
-        if (state, call) not in self._after:
-            instance = self.instances.get(call)
-            enabled = instance is not None and self.semantics.is_enabled(instance, state)
-            self._after[state, call] = self.semantics.fire(instance, state) if instance and enabled else None
-        return self._after[state, call]
-
-
-@functools.lru_cache(maxsize=64)
-def _walked(machine: Machine) -> _Walked:
-    return _Walked(machine)
-
-
 class Follower:
     """The spec, walking along with a scheduler, whose observer it becomes."""
 
     def __init__(self, machine: Machine, subject: Subject, scheduler: Scheduler) -> None:
         self.machine, self.subject, self.scheduler = machine, subject, scheduler
-        self._walked = _walked(machine)
+        self._walked = walked(machine)
         self.state = self._walked.initial
         self.taken: list[Call] = []
         self._places = {job_name(place): place for place in subject.jobs}
@@ -172,7 +139,7 @@ class Follower:
 
     def shown(self) -> NamedState:
         """What the spec shows now, by cell."""
-        return named_state(self.machine, self.state)
+        return self._walked.shown(self.state)
 
     def enabled(self) -> set[Call]:
         """The actions of the spec that are enabled now."""
@@ -231,13 +198,7 @@ class Follower:
 
     def _take(self, action: str, *arguments: str) -> None:
         call = (action, arguments)
-        after = self._walked.after(self.state, call)
-        shown = f"{action}({', '.join(arguments)})"
-        if after is None:
-            raise Divergence(f"the spec does not enable {shown}")
-        if isinstance(after, Fault):
-            raise Divergence(f"{shown}: {after.message}")
-        self.state = after
+        self.state = self._walked.step(self.state, call)
         self.taken.append(call)
 
     def _compare(self, what: str) -> None:

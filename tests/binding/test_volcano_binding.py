@@ -12,7 +12,7 @@ from reference.schedulers.volcano import Session
 from reference.schedulers.volcano.plugins.drf import Drf
 from reference.schedulers.volcano.plugins.gang import Gang
 from reference.schedulers.volcano.plugins.proportion import Proportion
-from specs.volcano.binding import Divergence
+from specs.walking import Divergence
 
 EDITIONS = ("seed", "shipped", "current")
 

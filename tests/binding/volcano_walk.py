@@ -13,7 +13,8 @@ from reference.schedulers.volcano import Record, Scheduler, TaskSpec, TaskStatus
 from specs.loading import build_spec
 from specs.volcano import Edition, Layout
 from specs.volcano import state as spec
-from specs.volcano.binding import UNIT, Call, Follower, Place, Subject, job_name, subject_for
+from specs.volcano.binding import UNIT, Follower, Place, Subject, job_name, subject_for
+from specs.walking import Call
 
 Parameters = tuple[tuple[str, object], ...]
 Move = tuple[Call, Callable[[], Record]]
