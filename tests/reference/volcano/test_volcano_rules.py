@@ -112,7 +112,7 @@ def test_a_namespace_comes_first_by_use_and_weight(uses: tuple[int, int], first:
 )
 def test_who_has_less_may_preempt(edition: Edition, running: dict[str, tuple[str, int]], evicted: bool) -> None:
     """V8: the namespace with the smaller share, or of equal ones the job; c of ns2 preempts, or does not."""
-    chosen = Configuration(("preempt",), tiers(("drf", "predicates"), ("gang",)), edition)
+    chosen = Configuration(("preempt",), tiers(("drf", "predicates", "gang")), edition)
     made = scheduler(sum(tasks for _, tasks in running.values()), configuration=chosen)
     for name, (namespace, tasks) in running.items():
         spec = job(name, tasks, 0, namespace)
