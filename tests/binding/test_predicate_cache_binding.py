@@ -60,7 +60,7 @@ def run(given_scope: Parameters, ends: list[int]) -> Follower:
     return follower
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.sampled_from(SCOPES), st.lists(st.integers(0, 2), max_size=4))
 def test_a_run_is_a_run_of_the_spec(given_scope: Parameters, ends: list[int]) -> None:
     run(given_scope, ends)
