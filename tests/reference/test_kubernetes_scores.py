@@ -192,5 +192,5 @@ def test_options_by_name() -> None:
 
 def test_it_is_a_policy() -> None:
     assert "kubernetes" in POLICIES
-    with pytest.raises(InputError, match="one of yunikorn, kubernetes"):
+    with pytest.raises(InputError, match="one of yunikorn, volcano, kubernetes"):
         schedule(None, "slurm")  # type: ignore[arg-type]

@@ -71,9 +71,15 @@ def _plugin(name: str) -> PluginOption:
     return PluginOption(plain, ALL_POINTS | {Point.HIERARCHY} if extra == "hierarchy" else ALL_POINTS)
 
 
-DEFAULT_TIERS: Final = tiers(
-    ("priority", "gang", "conformance"), ("drf", "predicates", "proportion", "nodeorder", "network-topology-aware")
-)
+def one_tier(queues: str) -> Tiers:
+    """All plugins, ``queues`` among them for what queues may have, in one tier: so victims are what all of them choose,
+    as the design of 2019 has it. With several tiers it is, as upstream, what the first tier chooses that leaves any."""
+    return tiers(
+        ("priority", "gang", "conformance", "drf", "predicates", queues, "nodeorder", "network-topology-aware")
+    )
+
+
+DEFAULT_TIERS: Final = one_tier("proportion")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +134,8 @@ class Options:
 
     def configuration(self) -> Configuration:
         """The scheduler's configuration with these options."""
-        second = ("drf", "predicates", self.queues, "nodeorder", "network-topology-aware")
-        if self.queues == "capacity":
-            second = ("drf", "predicates", "capacity+hierarchy", "nodeorder", "network-topology-aware")
         return Configuration(
-            tiers=tiers(("priority", "gang", "conformance"), second),
+            tiers=one_tier("capacity+hierarchy" if self.queues == "capacity" else self.queues),
             edition=self.edition,
             predicate_error_cache=self.predicate_error_cache,
             index=self.index,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import enum
 import itertools
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reference.cluster import Node, Resources, RunningPod
 from reference.schedulers.volcano.actions import ACTIONS
@@ -29,6 +29,8 @@ class EventName(enum.Enum):
 
     ADD_NODE = "add_node"
     REMOVE_NODE = "remove_node"
+    DRAIN_NODE = "drain_node"
+    UNCORDON_NODE = "uncordon_node"
     ADD_QUEUE = "add_queue"
     ADD_JOB = "add_job"
     UPDATE_JOB = "update_job"
@@ -76,6 +78,8 @@ class Scheduler:
         self.configuration = configuration or Configuration()
         self.observer = observer
         self.failing_binds: set[str] = set()
+        self.session: Session | None = None
+        """The session that is open, for an observer; None between two."""
         self.queues: dict[str, Queue] = {ROOT: Queue(ROOT)}
         self.jobs: dict[str, Job] = {}
         self.tasks: dict[str, Task] = {}
@@ -111,6 +115,29 @@ class Scheduler:
             self._make_anew(task)
         self._set_nodes({n: info for n, info in self.nodes.items() if n != name})
         return Record(EventName.REMOVE_NODE, name, evicted=tuple(lost))
+
+    def drain_node(self, name: str) -> Record:
+        """A node takes no more pods, and its pods are gone as in ``remove_node``; queues still share what it has."""
+        node = self.nodes.get(name)
+        if node is None or not node.node.schedulable:
+            why = "no node has that name" if node is None else "the node is cordoned already"
+            return Record(EventName.DRAIN_NODE, name, why)
+        lost = sorted(node.tasks)
+        for task in [node.tasks[task_name] for task_name in lost]:
+            self._make_anew(task)
+        node.node = replace(node.node, schedulable=False)
+        self._set_nodes(self.nodes)
+        return Record(EventName.DRAIN_NODE, name, evicted=tuple(lost))
+
+    def uncordon_node(self, name: str) -> Record:
+        """It takes pods again."""
+        node = self.nodes.get(name)
+        if node is None or node.node.schedulable:
+            why = "no node has that name" if node is None else "the node is not cordoned"
+            return Record(EventName.UNCORDON_NODE, name, why)
+        node.node = replace(node.node, schedulable=True)
+        self._set_nodes(self.nodes)
+        return Record(EventName.UNCORDON_NODE, name)
 
     # --- queues, jobs, pods ---
 
@@ -223,7 +250,7 @@ class Scheduler:
             if self.observer is not None:
                 self.observer(step)
 
-        session = self.open_session(note)
+        session = self.session = self.open_session(note)
         session.note(StepKind.OPEN)
         for action in self.configuration.actions:
             session.action = action
@@ -231,6 +258,7 @@ class Scheduler:
         session.action = ""
         pipelined = tuple(sorted((task.name, task.node) for task in session.pipelined.values()))
         session.close()
+        self.session = None
         session.note(StepKind.CLOSE)
         bound = tuple((task.name, task.node) for task in session.bound)
         evicted = tuple(task.name for task in session.evicted)

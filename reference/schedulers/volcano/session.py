@@ -63,6 +63,7 @@ class Session:
         self._at = {point: [p for p, points in everyone if point in points and _has(p, point)] for point in Point}
         self._node_order, self._predicates = self._at[Point.NODE_ORDER], self._at[Point.PREDICATE]
         self._counting = [p for p in self._everyone if type(p).allocated is not Plugin.allocated]
+        self.plugins = {type(plugin).__name__: plugin for plugin in self._everyone}
         self.topology = next((p for p in self._everyone if isinstance(p, NetworkTopologyAware)), None)
 
     def at(self, point: Point) -> Sequence[Plugin]:

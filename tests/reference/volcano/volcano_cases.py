@@ -35,8 +35,8 @@ from reference.schedulers.volcano import (
     TaskSpec,
     TaskStatus,
     TopologyMode,
-    tiers,
 )
+from reference.schedulers.volcano.options import one_tier
 
 ACTIONS = (
     ("enqueue", "allocate", "backfill"),
@@ -79,6 +79,10 @@ class Case:
                 return scheduler.delete_job(subject)
             case "remove":
                 return scheduler.remove_node(subject)
+            case "drain":
+                return scheduler.drain_node(subject)
+            case "uncordon":
+                return scheduler.uncordon_node(subject)
             case "add":
                 return scheduler.add_node(nodes[subject])
             case "fail":
@@ -165,9 +169,7 @@ def cases(draw: st.DrawFn) -> Case:
     )
     configuration = Configuration(
         draw(st.sampled_from(ACTIONS)),
-        tiers(
-            ("priority", "gang", "conformance"), ("drf", "predicates", sharing, "nodeorder", "network-topology-aware")
-        ),
+        one_tier(sharing),
         draw(st.sampled_from(Edition)),
         draw(st.booleans()),
     )
@@ -178,7 +180,7 @@ def cases(draw: st.DrawFn) -> Case:
         st.tuples(st.just("ended"), st.sampled_from(tasks)),
         st.tuples(st.just("fail"), st.sampled_from(tasks)),
         st.tuples(st.just("delete"), st.sampled_from([s.name for s in specs])),
-        st.tuples(st.sampled_from(("add", "remove")), st.sampled_from([n.name for n in named])),
+        st.tuples(st.sampled_from(("add", "remove", "drain", "uncordon")), st.sampled_from([n.name for n in named])),
         st.tuples(st.just("quota"), st.sampled_from(("", "x", "xx"))),
         st.tuples(st.just("job"), st.sampled_from([s.name for s in specs])),
     )
@@ -215,7 +217,7 @@ def picture(scheduler: Scheduler) -> object:
         (
             n.name,
             *({k: v for k, v in amounts.items() if v} for amounts in (n.idle, n.releasing, n.pipelined)),
-            list(n.tasks),
+            sorted(n.tasks),
         )
         for n in scheduler.nodes.values()
     ]

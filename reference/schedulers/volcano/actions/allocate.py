@@ -107,7 +107,7 @@ def _place(session: Session, job: Job, tasks: list[Task], domain: str) -> Statem
     """Place tasks in a domain until the job is ready; tasks that were looked at leave the list. None, and nothing
     done, if the job is neither ready nor would be once what runs down is gone."""
     statement = Statement(session)
-    errors = _ErrorCache(session, tasks)
+    errors = ErrorCache(session, tasks)
     near = job.allocated_hyper_node
     topology = job.spec.network_topology
     while tasks:
@@ -154,7 +154,7 @@ def _goes_on(job: Job) -> bool:
     return all(job.ready_roles.get(role, 0) >= least.get(role, 0) for role in failed)
 
 
-class _ErrorCache:
+class ErrorCache:
     """Which nodes are no longer asked about: within a statement, those on which a task with the same role failed.
 
     Upstream's key is job and role (the annotation volcano.sh/task-spec). Tasks of one shape fail on the same nodes, so
