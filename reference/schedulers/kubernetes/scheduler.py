@@ -183,7 +183,7 @@ class Scheduler:
                 self._tell(leaf, Reason.SCHEDULER_ERROR)
             self.queue.back_off(entry)
             return Record(EventName.CYCLE, root, Outcome.SCHEDULER_ERROR, reason=wrong)
-        self.snapshot.update(self.cache, self._nominations())
+        self.snapshot.update(self.cache, self._nominations(), bool(registry.terminating))
         self.running = Cycle(entry, registry.tree(root))
         return Record(EventName.POP, root, Outcome.POPPED)
 
