@@ -10,8 +10,9 @@ those of PodGroupPostFilter. Of a preemption that is tried in vain the scheduler
 for it: pods are alike, and nothing of it is kept. PreEnqueue is no event of its own: whoever may enter does so at once.
 
 What is left out: ``late`` and ``pod_by_pod``; in the seed's edition pods of another priority, which it judges by it; a
-group's own victims leaving while the group waits for an event, which wakes it here as upstream, and not in the spec;
-three ranked groups, where the reference takes out all that are less important at once, and the spec one.
+pod with another schedulerName that is alone in its group, and so with nothing to be compared with; a group's own
+victims leaving while the group waits for an event, which wakes it here as upstream, and not in the spec; three ranked
+groups, where the reference takes out all that are less important at once, and the spec one.
 """
 
 from __future__ import annotations
@@ -99,7 +100,7 @@ class Subject:
             if seen < p["pods"] and g not in self.done:
                 found.append(("create_pod", (g,)))
                 if self.misfits < p["misfits"]:
-                    found += [("create_misfit", (g, kind.name)) for kind in self._kinds()]
+                    found += [("create_misfit", (g, kind.name)) for kind in self._kinds(g)]
             if g in self.odd:
                 found.append(("replace_misfit", (g,)))
             if scheduler.queue.place(g) is Place.BACKOFF:
@@ -107,9 +108,15 @@ class Subject:
             found += self._bindings(g)
         return [*found, *self._endings(), *self._cycle_events()]
 
-    def _kinds(self) -> list[Misfit]:
-        current = self.edition is Edition.CURRENT
-        return [Misfit.SCHEDULER_NAME, Misfit.PRIORITY] if current else [Misfit.SCHEDULER_NAME]
+    def _kinds(self, g: str) -> list[Misfit]:
+        """A pod of another priority than its group is odd by itself, one with another schedulerName next to others."""
+        kinds = [Misfit.PRIORITY] if self.edition is Edition.CURRENT else []
+        return [*kinds, Misfit.SCHEDULER_NAME] if self._others(g, Phase.PENDING) else kinds
+
+    def _others(self, g: str, *phases: Phase) -> bool:
+        """Whether there is a pod of ``g`` that fits it, in one of ``phases``."""
+        odd = self.odd.get(g, ("", Misfit.NONE))[0]
+        return any(pod != odd and t.phase in phases for pod, t in self._members(g).items())
 
     def _bindings(self, g: str) -> list[Call]:
         here = {t.node for t in self._members(g).values() if t.phase is Phase.ASSUMED}
@@ -125,6 +132,8 @@ class Subject:
             if not self._disrupted(g):
                 if phases[Phase.BOUND] >= self.parameters["min_count"]:
                     found.append(("finish", (g,)))
+            elif g in self.odd and not self._others(g, Phase.PENDING):
+                continue  # a pod that is left alone is not odd
             elif self.scheduler.queue.place(g) is not Place.UNSCHEDULABLE:
                 found.append(("victims_leave", (g,)))
         return found
