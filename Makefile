@@ -9,7 +9,8 @@
 #   make bench-prove    proofs for every depth, and traces by bounded search
 #   make bench-specs    what a check of each shipped spec costs
 #   make peer-ray       Ray, in environments of its own: the tests then hold the reference against the real scheduler
-#   make bench-schedule the reference of Ray's scheduler against the real one, as ratios (after make peer-ray)
+#   make bench-schedule the reference of Ray's scheduler against the real one, as ratios (after make peer-ray); Kubernetes'
+#                       on a large cluster
 #   make lint       ruff and mypy
 
 SHELL    := /bin/bash
@@ -97,6 +98,7 @@ bench-specs: $(READY)
 
 bench-schedule: $(READY)
 	$(BIN)/python bench/schedule.py
+	$(BIN)/python bench/kubernetes.py
 
 lint: $(READY)
 	$(BIN)/ruff check .
