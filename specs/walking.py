@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable, Mapping
 
 from model.language import Machine
 from model.semantics import Fault, Semantics, State
-from model.trace import NamedState, named_state
+from model.trace import NamedState, Value, named_state
 
 Call = tuple[str, tuple[str, ...]]
 """An action's name and the names of its arguments."""
@@ -60,3 +61,36 @@ class Walked:
 def walked(machine: Machine) -> Walked:
     """The one that all who follow ``machine`` share."""
     return Walked(machine)
+
+
+class SpecWalk:
+    """Where a spec is that walks along; ``state`` is its raw state."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.walked = walked(machine)
+        self.state = self.walked.initial
+
+    def shown(self) -> NamedState:
+        """What the spec shows now, by cell."""
+        return self.walked.shown(self.state)
+
+    def enabled(self) -> set[Call]:
+        """Every action that the spec enables now."""
+        return {call for call in self.walked.instances if self.walked.after(self.state, call) is not None}
+
+    def take(self, event: Call, calls: Iterable[Call]) -> None:
+        """Takes the steps that ``event`` was. Divergence if one is not enabled."""
+        for call in calls:
+            try:
+                self.state = self.walked.step(self.state, call)
+            except Divergence as error:
+                raise Divergence(f"{event}: {error}") from None
+
+    def compare(self, event: Call, observed: Mapping[str, Value]) -> None:
+        """Divergence where the code shows something else after ``event`` than the spec."""
+        shown = self.shown()
+        differing = [
+            f"{cell}: spec {shown[cell]}, code {value}" for cell, value in observed.items() if shown[cell] != value
+        ]
+        if differing:
+            raise Divergence(f"{event}: {', '.join(differing)}")

@@ -24,7 +24,7 @@ from typing import Any
 
 from model.language import Machine
 from model.semantics import Fault
-from model.trace import NamedState, Value
+from model.trace import Value
 from reference.cluster import Node, Resources
 from reference.schedulers import kubernetes as code
 from reference.schedulers.kubernetes import Outcome, Phase, Place, Pod, PodGroup, PodSpec, Record, Scheduler
@@ -32,7 +32,7 @@ from specs.kubernetes.parameters import Cycle, Edition
 from specs.kubernetes.state import Condition, Misfit, Queue
 from specs.kubernetes.state import Node as SpecNode
 from specs.kubernetes.state import PodGroup as SpecGroup
-from specs.walking import Call, Divergence, walked
+from specs.walking import Call, Divergence, SpecWalk
 
 UNIT = 1000
 """Milli-cores in a unit of the spec."""
@@ -293,20 +293,8 @@ def _judged(g: str, node: str) -> Call:
     return ("place_pod", (g, node)) if node else ("fail_pod", (g,))
 
 
-class Follower:
+class Follower(SpecWalk):
     """The spec, walking along with a subject."""
-
-    def __init__(self, machine: Machine) -> None:
-        self.walked = walked(machine)
-        self.state = self.walked.initial
-
-    def shown(self) -> NamedState:
-        """What the spec shows now, by cell."""
-        return self.walked.shown(self.state)
-
-    def enabled(self) -> set[Call]:
-        """Every action that the spec enables now."""
-        return {call for call in self.walked.instances if self.walked.after(self.state, call) is not None}
 
     def follow(self, subject: Subject, event: Call, calls: list[Call]) -> list[Call]:
         """Takes the steps ``calls`` that ``event`` was; those that were taken. Divergence if one is not enabled, or the
@@ -315,19 +303,9 @@ class Follower:
         for call in calls:
             if call[0] == "decide_unschedulable":
                 taken += self._in_vain(call[1][0])
-            try:
-                self.state = self.walked.step(self.state, call)
-            except Divergence as error:
-                raise Divergence(f"{event}: {error}") from None
+            self.take(event, [call])
             taken.append(call)
-        shown = self.shown()
-        differing = [
-            f"{cell}: spec {shown[cell]}, scheduler {value}"
-            for cell, value in subject.observed().items()
-            if shown[cell] != value
-        ]
-        if differing:
-            raise Divergence(f"{event}: {', '.join(differing)}")
+        self.compare(event, subject.observed())
         return taken
 
     def _in_vain(self, g: str) -> list[Call]:

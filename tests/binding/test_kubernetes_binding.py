@@ -135,12 +135,12 @@ def condition_is_no_latch(patch: pytest.MonkeyPatch) -> None:
 
 FAULTS = [
     (binds_half_a_gang, "does not enable fail_pod"),
-    (forgets_nothing_when_a_binding_fails, "spec BACKOFF, scheduler OUTSIDE"),
+    (forgets_nothing_when_a_binding_fails, "spec BACKOFF, code OUTSIDE"),
     (evicts_while_victims_leave, "does not enable post_filter"),
-    (backs_off_not_at_all, "spec BACKOFF, scheduler ACTIVE"),
+    (backs_off_not_at_all, "spec BACKOFF, code ACTIVE"),
     (overfills_nodes, "does not enable place_pod"),
     (gate_is_open, "does not enable pre_enqueue"),
-    (condition_is_no_latch, "spec SCHEDULED, scheduler UNSCHEDULABLE"),
+    (condition_is_no_latch, "spec SCHEDULED, code UNSCHEDULABLE"),
 ]
 
 

@@ -36,6 +36,10 @@ class Plugin(enum.Enum):
     INTER_POD_AFFINITY = "InterPodAffinity"
     NODE_RESOURCES_FIT = "NodeResourcesFit"
     BALANCED_ALLOCATION = "NodeResourcesBalancedAllocation"
+    POD_GROUP_PODS_COUNT = "PodGroupPodsCount"
+    """Of placements: how many pods they take."""
+    PLACEMENT_BIN_PACKING = "PlacementBinPacking"
+    """Of placements: how full their nodes would be."""
 
 
 DEFAULT_WEIGHTS: Final[Mapping[Plugin, int]] = MappingProxyType(
@@ -46,9 +50,12 @@ DEFAULT_WEIGHTS: Final[Mapping[Plugin, int]] = MappingProxyType(
         Plugin.INTER_POD_AFFINITY: 2,
         Plugin.NODE_RESOURCES_FIT: 1,
         Plugin.BALANCED_ALLOCATION: 1,
+        Plugin.POD_GROUP_PODS_COUNT: 1,
+        Plugin.PLACEMENT_BIN_PACKING: 1,
     }
 )
-"""The weights that kube-scheduler has by default. Images and volumes are not modelled."""
+"""The weights that kube-scheduler has by default; those of placements are taken to be equal. Images and volumes are not
+modelled."""
 
 
 @dataclass(frozen=True, slots=True)
