@@ -66,8 +66,9 @@ class Options:
     seed, to the first in an order of names that it shuffles. Every node is scored (``percentageOfNodesToScore`` 100);
     by default kube-scheduler scores a part of a large cluster. ``backoff_initial`` and ``backoff_max``: seconds that a
     group is held back, doubled with each attempt (``podInitialBackoffSeconds``, ``podMaxBackoffSeconds``).
-    ``unschedulable_timeout``: seconds after which one that waits for an event is tried again without. ``indexed``:
-    whether the index may answer for the plain rule; the answer is the same.
+    ``unschedulable_timeout``: seconds after which one that waits for an event is tried again without. Whoever advances
+    the clock in another unit gives these three in that unit. ``indexed``: whether the index may answer for the plain
+    rule; the answer is the same.
     """
 
     edition: Edition = Edition.CURRENT
