@@ -10,7 +10,8 @@
 #   make bench-specs    what a check of each shipped spec costs
 #   make peer-ray       Ray, in environments of its own: the tests then hold the reference against the real scheduler
 #   make features-ray   how often each feature decides a random problem for Ray's scheduler: 5 of 100 at least
-#   make bench-schedule the reference of Ray's scheduler against the real one, as ratios (after make peer-ray)
+#   make bench-schedule the reference of Ray's scheduler against the real one, as ratios (after make peer-ray); Kubernetes'
+#                       on a large cluster
 #   make lint       ruff and mypy
 
 SHELL    := /bin/bash
@@ -101,6 +102,7 @@ bench-specs: $(READY)
 
 bench-schedule: $(READY)
 	$(BIN)/python bench/schedule.py
+	$(BIN)/python bench/kubernetes.py
 
 lint: $(READY)
 	$(BIN)/ruff check .

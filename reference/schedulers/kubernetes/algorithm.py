@@ -18,7 +18,7 @@ from reference.schedulers.kubernetes.findnode import find_node, why_unschedulabl
 from reference.schedulers.kubernetes.groups import Group
 from reference.schedulers.kubernetes.index import Index
 from reference.schedulers.kubernetes.nodeinfo import NodeInfo
-from reference.schedulers.kubernetes.options import Edition, Options, ScoringStrategy
+from reference.schedulers.kubernetes.options import Edition, Options, Plugin, ScoringStrategy
 from reference.schedulers.kubernetes.scores import MAX_SCORE, fit_score
 from reference.schedulers.kubernetes.snapshot import Snapshot
 
@@ -51,6 +51,17 @@ class Result:
     steps: tuple[tuple[Pod, str], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What the algorithm did with a group that has a topology key, in order: it tried a ``domain`` (``code`` is None),
+    it was done with that, or it has chosen one (``is_choice``; the domain is empty where none is feasible)."""
+
+    group: str
+    domain: str
+    code: Code | None = None
+    is_choice: bool = False
+
+
 @dataclass(slots=True)
 class Candidate:
     """A placement that was tried: its name, its nodes, what was found in it."""
@@ -76,6 +87,7 @@ class Algorithm:
         self.index = index
         self.options = options
         self.root = root
+        self.tried: list[Tried] = []
 
     def run(self, tree: Group) -> Result:
         """The decision for the whole root; the snapshot is as before.
@@ -103,7 +115,9 @@ class Algorithm:
         failed = Result(Code.UNSCHEDULABLE, reason=f"no node has a label {group.topology_key}")
         for name, nodes in domains:
             mark = self.snapshot.mark()
+            self.tried.append(Tried(group.name, name))
             result = self._simulate(group, nodes)
+            self.tried.append(Tried(group.name, name, result.code))
             self.snapshot.rollback(mark)
             if result.code is Code.ERROR:
                 return result
@@ -112,11 +126,13 @@ class Algorithm:
             else:
                 failed = result
         if not candidates:
+            self.tried.append(Tried(group.name, "", is_choice=True))
             reason = f"0/{len(domains)} placements are available, the last one: {failed.reason}"
             return Result(Code.UNSCHEDULABLE, reason=reason, steps=failed.steps)
         self._score(group, candidates)
         most = max(candidate.score for candidate in candidates)
         best = min((c for c in candidates if c.score == most), key=lambda c: self.snapshot.order_of(c.name))
+        self.tried.append(Tried(group.name, best.name, is_choice=True))
         for pod, node in best.result.assignments:
             self.snapshot.assume(pod, node)
         return best.result
@@ -143,13 +159,15 @@ class Algorithm:
 
     def _score(self, group: Group, candidates: Sequence[Candidate]) -> None:
         """PodGroupPodsCount, relative to the most pods of any candidate, and PlacementBinPacking: how full the nodes of
-        the placement would be, all taken together. Both of weight 1."""
+        the placement would be, all taken together."""
+        weights = self.options.weights
         scheduled = sum(len(self.snapshot.scheduled_of(leaf.name)) for leaf in group.leaves())
         counts = [scheduled + len(candidate.result.assignments) for candidate in candidates]
         most = max(counts)
         for candidate, count in zip(candidates, counts, strict=True):
             packed = bin_packing_score(candidate.nodes, [pod for pod, _ in candidate.result.assignments])
-            candidate.score = (MAX_SCORE * count // most if most else 0) + packed
+            candidate.score = weights[Plugin.POD_GROUP_PODS_COUNT] * (MAX_SCORE * count // most if most else 0)
+            candidate.score += weights[Plugin.PLACEMENT_BIN_PACKING] * packed
 
     # ---- one placement
 

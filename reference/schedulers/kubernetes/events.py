@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from reference.schedulers.kubernetes.algorithm import Assignment
+from reference.schedulers.kubernetes.algorithm import Assignment, Tried
 from reference.schedulers.kubernetes.api import Pod
 
 
@@ -50,7 +50,7 @@ class Record:
     ``name`` is the node, group or pod that it is about, of a cycle the root. ``assumed``: pods that go on to binding.
     ``evicted``: pods that were asked to leave. ``nominated``: pods and the nodes that are kept for them. ``activated``:
     roots that came to activeQ. ``steps``: the pods of a cycle in the order in which they were judged, each with the
-    node that was found for it, or empty.
+    node that was found for it, or empty. ``tried``: what it did with topology domains, in order.
     """
 
     event: EventName
@@ -61,6 +61,7 @@ class Record:
     nominated: tuple[Assignment, ...] = ()
     activated: tuple[str, ...] = ()
     steps: tuple[tuple[Pod, str], ...] = ()
+    tried: tuple[Tried, ...] = ()
     reason: str = ""
 
     def __str__(self) -> str:

@@ -36,6 +36,10 @@ class Plugin(enum.Enum):
     INTER_POD_AFFINITY = "InterPodAffinity"
     NODE_RESOURCES_FIT = "NodeResourcesFit"
     BALANCED_ALLOCATION = "NodeResourcesBalancedAllocation"
+    POD_GROUP_PODS_COUNT = "PodGroupPodsCount"
+    """Of placements: how many pods they take."""
+    PLACEMENT_BIN_PACKING = "PlacementBinPacking"
+    """Of placements: how full their nodes would be."""
 
 
 DEFAULT_WEIGHTS: Final[Mapping[Plugin, int]] = MappingProxyType(
@@ -46,9 +50,12 @@ DEFAULT_WEIGHTS: Final[Mapping[Plugin, int]] = MappingProxyType(
         Plugin.INTER_POD_AFFINITY: 2,
         Plugin.NODE_RESOURCES_FIT: 1,
         Plugin.BALANCED_ALLOCATION: 1,
+        Plugin.POD_GROUP_PODS_COUNT: 1,
+        Plugin.PLACEMENT_BIN_PACKING: 1,
     }
 )
-"""The weights that kube-scheduler has by default. Images and volumes are not modelled."""
+"""The weights that kube-scheduler has by default; those of placements are taken to be equal. Images and volumes are not
+modelled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +66,9 @@ class Options:
     seed, to the first in an order of names that it shuffles. Every node is scored (``percentageOfNodesToScore`` 100);
     by default kube-scheduler scores a part of a large cluster. ``backoff_initial`` and ``backoff_max``: seconds that a
     group is held back, doubled with each attempt (``podInitialBackoffSeconds``, ``podMaxBackoffSeconds``).
-    ``unschedulable_timeout``: seconds after which one that waits for an event is tried again without. ``indexed``:
-    whether the index may answer for the plain rule; the answer is the same.
+    ``unschedulable_timeout``: seconds after which one that waits for an event is tried again without. Whoever advances
+    the clock in another unit gives these three in that unit. ``indexed``: whether the index may answer for the plain
+    rule; the answer is the same.
     """
 
     edition: Edition = Edition.CURRENT

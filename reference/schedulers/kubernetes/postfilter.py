@@ -44,7 +44,8 @@ def units(registry: Registry, snapshot: Snapshot) -> list[Victim]:
     found: dict[str, list[TrackedPod]] = {}
     grouped: set[str] = set()
     for tracked in registry.pods.values():
-        if tracked.phase is Phase.PENDING or tracked.node not in snapshot.by_name:
+        info = snapshot.by_name.get(tracked.node)
+        if tracked.phase is Phase.PENDING or info is None or tracked.pod.name not in info.pods:
             continue
         above = _together(registry, tracked.pod.pod_group)
         name = above or tracked.pod.name
@@ -78,7 +79,7 @@ def _priority(registry: Registry, pod: TrackedPod) -> int:
     return group.priority if group else pod.pod.spec.priority
 
 
-def why_not_eligible(registry: Registry, tree: Group) -> str | None:
+def why_not_eligible(registry: Registry, snapshot: Snapshot, tree: Group) -> str | None:
     """What keeps a group from preempting at all, or None.
 
     As in the code that was read, hierarchies and groups with a topology key do not preempt. While pods that were
@@ -91,7 +92,7 @@ def why_not_eligible(registry: Registry, tree: Group) -> str | None:
         return "preemption is not supported for groups with a topology constraint"
     if registry.never_preempts(tree.name):
         return "preemptionPolicy is Never"
-    if registry.terminating:
+    if snapshot.leaving:
         return "pods that were preempted are still leaving"
     return None
 
@@ -103,7 +104,7 @@ def post_filter(
 
     ``run`` is the algorithm on the snapshot as it stands. Nothing binds, whatever comes out.
     """
-    reason = why_not_eligible(registry, tree)
+    reason = why_not_eligible(registry, snapshot, tree)
     if reason is not None:
         return None, reason
     priority = registry.priority(tree.name)

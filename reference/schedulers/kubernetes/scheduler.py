@@ -10,7 +10,7 @@ kube-scheduler logs an error and goes on.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reference.cluster import Node
 from reference.schedulers.kubernetes.algorithm import Algorithm, Assignment, Code, Result
@@ -183,7 +183,7 @@ class Scheduler:
                 self._tell(leaf, Reason.SCHEDULER_ERROR)
             self.queue.back_off(entry)
             return Record(EventName.CYCLE, root, Outcome.SCHEDULER_ERROR, reason=wrong)
-        self.snapshot.update(self.cache, self._nominations())
+        self.snapshot.update(self.cache, self._nominations(), bool(registry.terminating))
         self.running = Cycle(entry, registry.tree(root))
         return Record(EventName.POP, root, Outcome.POPPED)
 
@@ -198,6 +198,11 @@ class Scheduler:
             return Record(EventName.CYCLE, root, Outcome.HIERARCHY_CHANGED, reason="the group was deleted")
         algorithm = Algorithm(self.snapshot, self.index, self.options, root)
         result = algorithm.run(cycle.tree)
+        return replace(self._decided(cycle, algorithm, result), tried=tuple(algorithm.tried))
+
+    def _decided(self, cycle: Cycle, algorithm: Algorithm, result: Result) -> Record:
+        """What follows from the result."""
+        root = cycle.entry.name
         if result.code is Code.ERROR:
             self._tell_tree(cycle.tree, Reason.SCHEDULER_ERROR)
             self.queue.back_off(cycle.entry)

@@ -74,7 +74,8 @@ class Nominated:
 
 
 class Snapshot:
-    """Nodes in the order of their ranks, the scheduled pods of each group, and who is nominated where.
+    """Nodes in the order of their ranks, the scheduled pods of each group, who is nominated where, and whether pods
+    that a preemption asked to leave are still there (``leaving``).
 
     ``changes`` lists ranks of nodes that changed, the oldest first, ``changes_dropped`` of them are not kept any more;
     ``shape`` counts how often there were other nodes. Both are for the index.
@@ -89,6 +90,7 @@ class Snapshot:
         self.scheduled: dict[str, dict[str, str]] = {}
         self.nominated: dict[str, list[Nominated]] = {}
         self.nominated_node: dict[str, str] = {}
+        self.leaving = False
         self.with_affinity = 0
         self.shape = 0
         self.changes: list[int] = []
@@ -97,7 +99,7 @@ class Snapshot:
 
     # ---- a cycle begins
 
-    def update(self, cache: Cache, nominated: Iterable[Nominated] = ()) -> None:
+    def update(self, cache: Cache, nominated: Iterable[Nominated] = (), leaving: bool = False) -> None:
         """As the cache is now. A cycle must have taken back what it tried."""
         assert not self._journal, "a cycle left something behind"
         if cache.nodes_changed:
@@ -110,6 +112,7 @@ class Snapshot:
         cache.nodes_changed = False
         cache.changed_nodes.clear()
         cache.changed_groups.clear()
+        self.leaving = leaving
         self.nominated, self.nominated_node = {}, {}
         for each in nominated:
             self.nominated.setdefault(each.node, []).append(each)

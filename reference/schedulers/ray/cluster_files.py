@@ -27,7 +27,7 @@ from reference.manifests.notices import Notices
 from reference.manifests.objects import unread
 from reference.manifests.quantity import INT64_MAX, QuantityError, parse_quantity
 from reference.schedulers.ray.arithmetic import DOUBLES, Amount, Arithmetic
-from reference.schedulers.ray.request import Instance, NodeTypeConfig
+from reference.schedulers.ray.request import Instance, NodeKind, NodeTypeConfig
 
 HEAD: Final = "headgroup"
 """How KubeRay names the type of the head."""
@@ -146,7 +146,8 @@ class _Reader:
     def _node(self, kind: NodeTypeConfig, number: int, is_head: bool = False) -> Instance:
         name = "head" if is_head else f"{kind.name}-{number}"
         total = dict(kind.resources)
-        return Instance(name, kind.name, total=total, available=total, labels=kind.labels, is_head=is_head)
+        role = NodeKind.HEAD if is_head else NodeKind.WORKER
+        return Instance(name, kind.name, total=total, available=total, labels=kind.labels, kind=role)
 
     def _resources(self, group: Field) -> dict[str, Amount]:
         found = self._container(group)

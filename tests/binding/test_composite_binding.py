@@ -1,0 +1,115 @@
+"""Hierarchies of the Kubernetes reference, driven by random events, never leave the composite spec."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from kubernetes_walk import Parameters
+from kubernetes_walk import given as parameters
+
+from reference.schedulers.kubernetes import algorithm
+from reference.schedulers.kubernetes.algorithm import Algorithm
+from reference.schedulers.kubernetes.snapshot import Snapshot
+from specs.composite.binding import INTERNAL, Follower, Subject
+from specs.loading import build_spec
+from specs.walking import Call, Divergence
+
+# A tracer would take more time here than the tests do; what they run is run by others too.
+pytestmark = pytest.mark.no_cover
+
+SCOPES = [
+    parameters(changes=0),
+    parameters(children=3, slots=(1, 2, 3, 2), changes=0),
+    parameters(pods=(2, 1), min_count=1, slots=(1, 0, 2, 0), busy=2, changes=0),
+    parameters(pods=(2, 2), min_count=1, blocks=3, slots=(1, 0, 2, 1, 2, 2), busy=5, changes=0),
+]
+MACHINES = {scope: build_spec("composite", dict(scope)) for scope in SCOPES}
+
+
+def run(scope: Parameters, draw: Random, steps: int) -> list[Call]:
+    """A random run; the actions of the spec that it took. Divergence, or AssertionError, at the first difference."""
+    subject, follower = Subject(MACHINES[scope]), Follower(MACHINES[scope])
+    taken: list[Call] = []
+    for number in range(steps):
+        events = subject.events()
+        if not events:
+            break
+        lasting = [event for event in events if event[0] != "finish"]
+        event = draw.choice(lasting if lasting and draw.random() > 0.25 else events)
+        taken += follower.follow(subject, event, subject.apply(event))
+        if number % 4 == 0:
+            same_offers(subject, follower)
+    return taken
+
+
+def same_offers(subject: Subject, follower: Follower) -> None:
+    """What the world around the scheduler may do is what the spec enables, but for what the binding leaves out."""
+    running = subject.scheduler.running is not None
+    enabled = follower.enabled()
+    external = {call for call in enabled if call[0] not in INTERNAL and not (running and call[0] == "create_pod")}
+    assert {call for call in subject.events() if call[0] != "decide"} == external
+    assert running or not {call for call in enabled if call[0] in INTERNAL}
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.sampled_from(SCOPES), st.integers(0, 2**32))
+def test_every_event_is_an_enabled_step_of_the_spec(scope: Parameters, seed: int) -> None:
+    run(scope, Random(seed), 25)
+
+
+@pytest.mark.slow
+def test_every_action_is_taken() -> None:
+    taken: Counter[str] = Counter()
+    for seed in range(12):
+        taken.update(name for scope in SCOPES for name, _ in run(scope, Random(seed), 60))
+    print("steps of the spec that were taken:", dict(sorted(taken.items())))
+    assert {action.name for machine in MACHINES.values() for action in machine.actions} <= set(taken)
+
+
+def test_what_the_binding_is_not_for_is_refused() -> None:
+    for scope in ({}, {"changes": 0, "children": 4, "middles": 2, "slots": (2, 2)}):
+        with pytest.raises(ValueError, match="middles=0 and changes=0"):
+            Subject(build_spec("composite", scope))
+
+
+# ---- faults of the scheduler
+
+
+def one_is_enough(patch: pytest.MonkeyPatch) -> None:
+    whole = algorithm.placement_feasible
+    patch.setattr(algorithm, "placement_feasible", lambda least, remaining, scheduled: whole(1, remaining, scheduled))
+
+
+def the_first_domain_wins(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Algorithm, "_score", lambda self, group, candidates: None)
+
+
+def scheduled_pods_fix_nothing(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Snapshot, "scheduled_of", lambda self, group: {})
+
+
+FAULTS = [
+    (one_is_enough, "does not enable"),
+    (the_first_domain_wins, "does not enable (place_child|decide_success)"),
+    (scheduled_pods_fix_nothing, "does not enable"),
+]
+
+
+@pytest.mark.parametrize(("fault", "message"), FAULTS, ids=[fault.__name__ for fault, _ in FAULTS])
+def test_a_fault_is_found(
+    fault: Callable[[pytest.MonkeyPatch], None], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fault(monkeypatch)
+    with pytest.raises(Divergence, match=message):
+        many_runs()
+
+
+def many_runs() -> None:
+    for seed in range(30):
+        for scope in SCOPES:
+            run(scope, Random(seed), 40)
