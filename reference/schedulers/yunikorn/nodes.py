@@ -46,8 +46,10 @@ class Nodes:
         # one object for one value: a comparison of tuples sees at once that they are the same
         self._exact: dict[tuple[int, int], Fraction] = {}
         self._allowed: dict[Constraints, list[bool]] = {}
-        # pods for which no node had room; room only shrinks until something is given back, so they need no second look
-        self._no_room: set[Pod] = set()
+        # nodes that were given something back, in that order; and the pods for which no node had room when so many of
+        # them had been: room only shrinks else, so only the nodes after those need a second look
+        self._given: list[str] = []
+        self._no_room: dict[Pod, int] = {}
         for node in nodes:
             self._enter(node)
         self._closed_at_start = frozenset(self.cordoned)
@@ -122,12 +124,16 @@ class Nodes:
     def first(self, resources: Resources, constraints: Constraints) -> str | None:
         """The node that a pod goes to now, or None."""
         pod = (resources, constraints)
-        if pod in self._no_room:
-            return None
-        found = next(self.choices(resources, constraints), None)
-        if found is None:
-            self._no_room.add(pod)
-        return found
+        looked = self._no_room.get(pod)
+        if looked is None or any(
+            node in self.index and self.fits(node, *pod) for node in dict.fromkeys(self._given[looked:])
+        ):
+            found = next(self.choices(resources, constraints), None)
+            if found is not None:
+                self._no_room.pop(pod, None)
+                return found
+        self._no_room[pod] = len(self._given)
+        return None
 
     def take(self, node: str, resources: Resources) -> None:
         """A pod of ``resources`` now runs on ``node``."""
@@ -140,7 +146,7 @@ class Nodes:
         i = self.index[node]
         self._change(i, resources, 1)
         self._sort_again(i)
-        self._no_room = {pod for pod in self._no_room if not self.fits(node, *pod)}
+        self._given.append(node)
 
     def cordon(self, node: str) -> None:
         """``node`` takes no new pods; those on it stay."""
