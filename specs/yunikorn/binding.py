@@ -198,7 +198,7 @@ def _released(core: Core, name: str) -> int:
     return sum(count.asked for count in app.groups.values()) - len(app.placeholder_asks) - len(app.placeholders)
 
 
-class _Walked:
+class Walked:
     """A machine, asked one state at a time; what was asked before is remembered."""
 
     def __init__(self, machine: Machine) -> None:
@@ -227,10 +227,21 @@ class _Walked:
             self._after[state, call] = self.semantics.fire(instance, state) if instance and enabled else None
         return self._after[state, call]
 
+    def step(self, state: State, call: Call) -> State:
+        """Where ``call`` leads from ``state``. Divergence where it is not enabled, or its step is a fault."""
+        after = self.after(state, call)
+        shown = f"{call[0]}({', '.join(call[1])})"
+        if after is None:
+            raise Divergence(f"the spec does not enable {shown}")
+        if isinstance(after, Fault):
+            raise Divergence(f"{shown}: {after.message}")
+        return after
+
 
 @functools.lru_cache(maxsize=64)
-def _walked(machine: Machine) -> _Walked:
-    return _Walked(machine)
+def walked(machine: Machine) -> Walked:
+    """What has been worked out of ``machine`` so far; the same for all who ask."""
+    return Walked(machine)
 
 
 class Follower:
@@ -242,7 +253,7 @@ class Follower:
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
-        self._walked = _walked(machine)
+        self._walked = walked(machine)
         self.state = self._walked.initial
         self.unseen = dict.fromkeys(machine.sorts[spec.App].names, 0)
         self._timers = Timers(machine.parameters["timers"])
@@ -265,13 +276,7 @@ class Follower:
 
     def after(self, state: State, call: Call) -> State:
         """Where ``call`` leads from ``state``. Divergence where it is not enabled, or its step is a fault."""
-        after = self._walked.after(state, call)
-        shown = f"{call[0]}({', '.join(call[1])})"
-        if after is None:
-            raise Divergence(f"the spec does not enable {shown}")
-        if isinstance(after, Fault):
-            raise Divergence(f"{shown}: {after.message}")
-        return after
+        return self._walked.step(state, call)
 
     def may_happen(self, core: Core, event: Event) -> bool:
         """Whether ``event``, which the core's environment offers, is within what the spec models.
