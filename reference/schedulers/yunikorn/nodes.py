@@ -8,6 +8,7 @@ YuniKorn computes the score in floats; here it is an exact fraction.
 from __future__ import annotations
 
 import bisect
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -46,6 +47,7 @@ class Nodes:
         # one object for one value: a comparison of tuples sees at once that they are the same
         self._exact: dict[tuple[int, int], Fraction] = {}
         self._allowed: dict[Constraints, list[bool]] = {}
+        self._refusals: dict[Constraints, list[str | None]] = {}
         # nodes that were given something back, in that order; and the pods for which no node had room when so many of
         # them had been: room only shrinks else, so only the nodes after those need a second look
         self._given: list[str] = []
@@ -74,6 +76,7 @@ class Nodes:
         self._scores.append(self._score(i))
         bisect.insort(self._sorted, self._scores[i])
         self._allowed.clear()
+        self._refusals.clear()
         self._no_room.clear()
 
     def remove(self, node: str) -> Node:
@@ -170,6 +173,24 @@ class Nodes:
         wants = self._wanted(resources)[self._lists_pods[i]]
         short = next((name for name, amount in wants if amount > self._free[i].get(name, 0)), None)
         return None if short is None else f"not enough {short}"
+
+    def why_none(self, resources: Resources, constraints: Constraints) -> Counter[str | None]:
+        """How many nodes keep a pod off for each reason (``why_not``); None counts those that could take it."""
+        refusals = self._refusals.get(constraints)
+        if refusals is None:
+            refusals = self._refusals[constraints] = [node.why_not(constraints) for node in self.nodes]
+        wants = self._wanted(resources)
+        counts: Counter[str | None] = Counter()
+        for node, i in self.index.items():
+            reason = "node is cordoned" if node in self.cordoned else refusals[i]
+            if reason is None:
+                free = self._free[i]
+                for name, amount in wants[self._lists_pods[i]]:
+                    if amount > free.get(name, 0):
+                        reason = f"not enough {name}"
+                        break
+            counts[reason] += 1
+        return counts
 
     def _admits(self, constraints: Constraints) -> list[bool]:
         allowed = self._allowed.get(constraints)
