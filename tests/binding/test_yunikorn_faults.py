@@ -13,7 +13,7 @@ from reference.schedulers.yunikorn import Core, cycle
 from reference.schedulers.yunikorn.books import Books
 from reference.schedulers.yunikorn.queues import Queues as CoreQueues
 from reference.schedulers.yunikorn.state import Allocation, ApplicationState, TrackedApplication
-from specs.yunikorn.binding import Divergence
+from specs.walking import Divergence
 from specs.yunikorn.seed import Gate, Queues
 
 ONE = parameters(apps=1, size=2, nodes=1, capacity=2, quota=2)

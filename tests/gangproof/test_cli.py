@@ -177,6 +177,7 @@ def test_every_schema_is_a_schema() -> None:
         "verify-certificate",
         "schedule",
         "place",
+        "scenario",
         "compare",
         "review",
     }

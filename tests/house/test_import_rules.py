@@ -1,6 +1,6 @@
 """Which package may import which, and nothing that is not declared.
 
-model <- specs           specs/<system>/binding.py also imports reference
+model <- specs           specs/<system>/binding.py, or that of an edition below it, also imports reference
 reference <- solver_placement
 gangproof imports all; examples, notebooks, bench and tests import any, and no package imports them
 """
@@ -27,13 +27,20 @@ MAY_IMPORT = {
     "solver_placement": {"solver_placement", "reference"},
     "gangproof": set(PACKAGES),
 }
+EDITIONS = {("seed",), ("current",)}
 NEVER_IMPORTED = {"tests", "examples", "notebooks", "bench"}
 
 
 def allowed(path: Path) -> set[str]:
     """The project's packages that the module at this path may import."""
     names = MAY_IMPORT[path.parts[0]]
-    if path.parts[0] == "specs" and len(path.parts) == 3 and path.name == "binding.py":
+    below = path.parts[2:-1]
+    if (
+        path.parts[0] == "specs"
+        and len(path.parts) > 2
+        and path.name == "binding.py"
+        and (not below or below in EDITIONS)
+    ):
         return names | {"reference"}
     return names
 

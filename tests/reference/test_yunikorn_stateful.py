@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from random import Random
 
@@ -150,6 +151,7 @@ class CoreMachine(RuleBasedStateMachine):
                 fitting = [name for name in nodes.index if nodes.why_not(name, *pod) is None]
                 slow = sorted(fitting, key=lambda name: (self.score(name), nodes.index[name]))
                 assert list(nodes.choices(*pod)) == slow
+                assert nodes.why_none(*pod) == Counter(nodes.why_not(name, *pod) for name in nodes.index)
                 assert nodes.first(*pod) == (slow[0] if slow else None)
         self.cursors_change_nothing()
 

@@ -236,7 +236,7 @@ class Core(Books):
         placeholder = app.placeholders.get(key)
         if placeholder is None or not placeholder.marked:
             raise NotEnabledError(f"{name!r} has no placeholder #{key} that is to be released")
-        before, parked = app.state, placeholder.parked
+        before, parked, epoch = app.state, placeholder.parked, self.epoch
         self._drop(app, placeholder)
         counts = app.groups.get(placeholder.task_group, GroupCount())
         outcome, node = Outcome.REMOVED, ""
@@ -245,6 +245,8 @@ class Core(Books):
         else:
             counts.replaced += 1
             outcome, node = self._place_parked(app, parked, placeholder.node)
+            if outcome is Outcome.SAME_NODE and parked.resources == placeholder.resources:
+                self.epoch = epoch  # nothing was given back
         self._settle(app)
         event = Event(EventName.CONFIRM_RELEASE, name, placeholder.task_group, placeholder.node, key)
         return Record(event, outcome, before, app.state, to_node=node)

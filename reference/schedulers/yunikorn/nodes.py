@@ -8,6 +8,7 @@ YuniKorn computes the score in floats; here it is an exact fraction.
 from __future__ import annotations
 
 import bisect
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -46,8 +47,11 @@ class Nodes:
         # one object for one value: a comparison of tuples sees at once that they are the same
         self._exact: dict[tuple[int, int], Fraction] = {}
         self._allowed: dict[Constraints, list[bool]] = {}
-        # pods for which no node had room; room only shrinks until something is given back, so they need no second look
-        self._no_room: set[Pod] = set()
+        self._refusals: dict[Constraints, list[str | None]] = {}
+        # nodes that were given something back, in that order; and the pods for which no node had room when so many of
+        # them had been: room only shrinks else, so only the nodes after those need a second look
+        self._given: list[str] = []
+        self._no_room: dict[Pod, int] = {}
         for node in nodes:
             self._enter(node)
         self._closed_at_start = frozenset(self.cordoned)
@@ -74,6 +78,7 @@ class Nodes:
         self._scores.append(self._score(i))
         bisect.insort(self._sorted, self._scores[i])
         self._allowed.clear()
+        self._refusals.clear()
         self._no_room.clear()
 
     def remove(self, node: str) -> Node:
@@ -124,12 +129,16 @@ class Nodes:
     def first(self, resources: Resources, constraints: Constraints) -> str | None:
         """The node that a pod goes to now, or None."""
         pod = (resources, constraints)
-        if pod in self._no_room:
-            return None
-        found = next(self.choices(resources, constraints), None)
-        if found is None:
-            self._no_room.add(pod)
-        return found
+        looked = self._no_room.get(pod)
+        if looked is None or any(
+            node in self.index and self.fits(node, *pod) for node in dict.fromkeys(self._given[looked:])
+        ):
+            found = next(self.choices(resources, constraints), None)
+            if found is not None:
+                self._no_room.pop(pod, None)
+                return found
+        self._no_room[pod] = len(self._given)
+        return None
 
     def take(self, node: str, resources: Resources) -> None:
         """A pod of ``resources`` now runs on ``node``."""
@@ -144,7 +153,7 @@ class Nodes:
             return
         self._change(i, resources, 1)
         self._sort_again(i)
-        self._no_room = {pod for pod in self._no_room if not self.fits(node, *pod)}
+        self._given.append(node)
 
     def cordon(self, node: str) -> None:
         """``node`` takes no new pods; those on it stay."""
@@ -168,6 +177,24 @@ class Nodes:
         wants = self._wanted(resources)[self._lists_pods[i]]
         short = next((name for name, amount in wants if amount > self._free[i].get(name, 0)), None)
         return None if short is None else f"not enough {short}"
+
+    def why_none(self, resources: Resources, constraints: Constraints) -> Counter[str | None]:
+        """How many nodes keep a pod off for each reason (``why_not``); None counts those that could take it."""
+        refusals = self._refusals.get(constraints)
+        if refusals is None:
+            refusals = self._refusals[constraints] = [node.why_not(constraints) for node in self.nodes]
+        wants = self._wanted(resources)
+        counts: Counter[str | None] = Counter()
+        for node, i in self.index.items():
+            reason = "node is cordoned" if node in self.cordoned else refusals[i]
+            if reason is None:
+                free = self._free[i]
+                for name, amount in wants[self._lists_pods[i]]:
+                    if amount > free.get(name, 0):
+                        reason = f"not enough {name}"
+                        break
+            counts[reason] += 1
+        return counts
 
     def _admits(self, constraints: Constraints) -> list[bool]:
         allowed = self._allowed.get(constraints)

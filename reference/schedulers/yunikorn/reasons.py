@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from reference.cluster import Application, SortPolicy
@@ -65,7 +64,7 @@ def _why_no_placeholder(core: Core, app: TrackedApplication) -> str:
 
 def _why_no_node(core: Core, ask: Ask) -> str:
     """What nodes lack, counted: ``0 of 3 nodes can take a pod of workers: 2 not enough vcore, 1 node is cordoned``."""
-    reasons = Counter(core.nodes.why_not(node, ask.resources, ask.constraints) for node in core.nodes.index)
+    reasons = core.nodes.why_none(ask.resources, ask.constraints)
     fitting = reasons.pop(None, 0)
     told = sorted(((-count, reason or "") for reason, count in reasons.items()))
     text = "".join((", " if i else ": ") + f"{-count} {reason}" for i, (count, reason) in enumerate(told))

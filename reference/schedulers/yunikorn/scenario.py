@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from reference.cluster import GangStyle, Node, Resources, SortPolicy
+from reference.errors import InputError
 from reference.manifests.document import Field, value_field
 from reference.manifests.queue_parts import only_keys
 from reference.schedulers.yunikorn.current import (
@@ -109,6 +110,8 @@ class _Player:
     @property
     def partition(self) -> Partition:
         if self.made is None:
+            if not self.configs:
+                raise InputError("no queue", "steps 'queue' first, the first of them for root", where="steps[0].op")
             options = PartitionOptions(root_maximum_from_nodes=self.root_from_nodes, repaired=self.repaired)
             self.made = Partition(self.configs.values(), options)
             self.made.predicates = lambda request, node: request.placeholder or node not in self.closed_to_reals

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from reference.errors import InputError
 from reference.scenarios import load, run, systems
@@ -104,3 +108,26 @@ def test_what_cannot_be_read_is_told_with_its_path(step: dict[str, Any], where: 
     with pytest.raises(InputError) as caught:
         yunikorn.run({"steps": [{"op": "queue", "name": "root"}, step]})
     assert (caught.value.where, expected in caught.value.expected) == (where, True)
+
+
+REPLACEMENTS: list[Any] = [None, True, 0, -1, "", "root", [], {}, {"a": 1}, {"vcore": -5}, "fair"]
+
+
+@given(st.randoms(use_true_random=False))
+@settings(max_examples=100, deadline=None)
+def test_a_damaged_scenario_is_played_or_told(random: Random) -> None:
+    """Steps dropped, moved and changed: what upstream refuses is a difference, what cannot be read an InputError."""
+    content = copy.deepcopy(dict(random.choice(SCENARIOS).content))
+    steps = content["steps"]
+    assert isinstance(steps, list)
+    for _ in range(random.randint(1, 3)):
+        step = random.choice(steps)
+        if random.random() < 0.3:
+            steps.remove(step)
+            steps.insert(random.randint(0, len(steps)), step)
+        elif random.random() < 0.3 and len(steps) > 1:
+            steps.remove(step)
+        else:
+            step[random.choice(list(step))] = random.choice(REPLACEMENTS)
+    with contextlib.suppress(InputError):
+        assert isinstance(yunikorn.run(content), tuple)
