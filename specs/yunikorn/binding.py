@@ -15,14 +15,13 @@ go elsewhere.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from model.language import Machine
-from model.semantics import Fault, Semantics, State
-from model.trace import NamedState, Value, named_state
+from model.semantics import State
+from model.trace import NamedState, Value
 from reference.cluster import Application, Cluster, Node, Queue, QueueTree, Resources, SortPolicy, TaskGroup
 from reference.schedulers.yunikorn import (
     ApplicationState,
@@ -36,6 +35,7 @@ from reference.schedulers.yunikorn import (
 )
 from reference.schedulers.yunikorn import Gate as CoreGate
 from reference.schedulers.yunikorn import Timers as CoreTimers
+from specs.walked import Call, Divergence, walked
 from specs.yunikorn.parameters import Queues, Timers
 from specs.yunikorn.seed import state as spec
 from specs.yunikorn.seed.parameters import scope
@@ -43,13 +43,6 @@ from specs.yunikorn.seed.parameters import scope
 GROUP = "members"
 UNIT = 1000
 """Milli-cores in a unit of the spec."""
-
-Call = tuple[str, tuple[str, ...]]
-"""An action's name and the names of its arguments."""
-
-
-class Divergence(AssertionError):
-    """The core did what the spec does not allow, or shows another state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,41 +191,6 @@ def _released(core: Core, name: str) -> int:
     return sum(count.asked for count in app.groups.values()) - len(app.placeholder_asks) - len(app.placeholders)
 
 
-class _Walked:
-    """A machine, asked one state at a time; what was asked before is remembered."""
-
-    def __init__(self, machine: Machine) -> None:
-        self.machine = machine
-        self.semantics = Semantics(machine)
-        (self.initial,) = self.semantics.initial_states()
-        self.instances = {
-            (i.action.name, tuple(value for _, value in self.semantics.arguments(i))): i
-            for i in self.semantics.instances
-        }
-        self._shown: dict[State, NamedState] = {}
-        self._after: dict[tuple[State, Call], State | Fault | None] = {}
-
-    def shown(self, state: State) -> NamedState:
-        """``state`` in the spec's words."""
-        found = self._shown.get(state)
-        if found is None:
-            found = self._shown[state] = named_state(self.machine, state)
-        return found
-
-    def after(self, state: State, call: Call) -> State | Fault | None:
-        """Where ``call`` leads from ``state``; None where it is not enabled or no such action is declared."""
-        if (state, call) not in self._after:
-            instance = self.instances.get(call)
-            enabled = instance is not None and self.semantics.is_enabled(instance, state)
-            self._after[state, call] = self.semantics.fire(instance, state) if instance and enabled else None
-        return self._after[state, call]
-
-
-@functools.lru_cache(maxsize=64)
-def _walked(machine: Machine) -> _Walked:
-    return _Walked(machine)
-
-
 class Follower:
     """The spec, walking along with a core.
 
@@ -242,7 +200,7 @@ class Follower:
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
-        self._walked = _walked(machine)
+        self._walked = walked(machine)
         self.state = self._walked.initial
         self.unseen = dict.fromkeys(machine.sorts[spec.App].names, 0)
         self._timers = Timers(machine.parameters["timers"])
@@ -259,19 +217,13 @@ class Follower:
 
     def enabled(self, state: State) -> Iterator[tuple[Call, State]]:
         """Every enabled action of the spec in ``state``, and the state after it. Divergence at a faulty step."""
-        for call in self._walked.instances:
+        for call in self._walked.calls:
             if self._walked.after(state, call) is not None:
                 yield call, self.after(state, call)
 
     def after(self, state: State, call: Call) -> State:
         """Where ``call`` leads from ``state``. Divergence where it is not enabled, or its step is a fault."""
-        after = self._walked.after(state, call)
-        shown = f"{call[0]}({', '.join(call[1])})"
-        if after is None:
-            raise Divergence(f"the spec does not enable {shown}")
-        if isinstance(after, Fault):
-            raise Divergence(f"{shown}: {after.message}")
-        return after
+        return self._walked.next(state, call)
 
     def may_happen(self, core: Core, event: Event) -> bool:
         """Whether ``event``, which the core's environment offers, is within what the spec models.

@@ -4,7 +4,8 @@ so.
 Start reading at ``scheduler.py`` (the order of one decision), then ``node.py`` (how a node is filled and scored) and
 ``candidates.py`` (the index that finds the best node fast). The input is one ``SchedulingRequest``, in JSON or as
 types. The loop around it is ``autoscaler.py``, its Reconciler in ``instance_manager``; ``script.py`` plays events on
-it."""
+it.
+"""
 
 from reference.schedulers.ray.arithmetic import DOUBLES, EXACT, Arithmetic
 from reference.schedulers.ray.autoscaler import Autoscaler, Loop
