@@ -124,6 +124,36 @@ def read_gangs(table: Table, queue: str, seed: int, notices: Notices) -> list[Ap
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class TimedPod:
+    """A pod of the trace, as a task group of one, with the seconds at which it was created, put on a node (None where
+    it never was) and deleted."""
+
+    name: str
+    group: TaskGroup
+    created: int
+    scheduled: int | None
+    deleted: int
+
+
+def read_timed_pods(table: Table) -> list[TimedPod]:
+    """The pods of a pod list that also has the columns ``deletion_time`` and ``scheduled_time``, in file order."""
+    pods: list[TimedPod] = []
+    names: set[str] = set()
+    for row in _rows(table, POD_COLUMNS):
+        name = row.need("name", "a name").name("the pod's name")
+        if name in names:
+            raise row.error("each pod once", f"the pod {name!r} a second time")
+        names.add(name)
+        kind, _ = _pod_class(row)
+        created, deleted = _number(row, "creation_time"), _number(row, "deletion_time")
+        scheduled = _number(row, "scheduled_time") if row.need("scheduled_time", "a time").string() else None
+        if deleted < max(created, scheduled or 0):
+            raise row.child("deletion_time", str(deleted)).error("a time that is not before the others")
+        pods.append(TimedPod(name, TaskGroup("pods", 1, kind.request, _constraints(kind)), created, scheduled, deleted))
+    return pods
+
+
 def _draw_gangs(classes: dict[PodClass, list[int]], draw: random.Random) -> list[tuple[int, int, int, PodClass]]:
     """Gangs as (time of the first pod, members, weight, class), sorted by time, ties in order of drawing.
 
@@ -156,6 +186,11 @@ def _constraints(pods: PodClass) -> Constraints:
     if not pods.models:
         return Constraints()
     return Constraints(affinity_terms=((Requirement(MODEL_LABEL, Operator.IN, pods.models),),))
+
+
+def records(file: str, text: str) -> Iterator[tuple[int, list[str]]]:
+    """The lines of a CSV text, with their numbers. Raises ManifestError."""
+    return _records(file, text)
 
 
 def _number(row: Field, column: str) -> int:

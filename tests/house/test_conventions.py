@@ -13,7 +13,13 @@ import pytest
 from sources import PACKAGES, ROOT, modules
 
 MOST_LINES = 400
-INTEGERS_ONLY = ("reference/cluster/", "reference/validate.py", "reference/manifests/", "solver_placement/")
+INTEGERS_ONLY = (
+    "reference/cluster/",
+    "reference/validate.py",
+    "reference/manifests/",
+    "reference/simulation/",
+    "solver_placement/",
+)
 
 # The project stands alone: no paths of one machine, no files that it doesn't ship, no registry it happened to use.
 FOREIGN = re.compile(

@@ -75,6 +75,12 @@ class Queues:
         state.children = [self._build(child, state.path) for child in queue.children]
         return state
 
+    def resize(self, capacity: Resources, sign: int) -> None:
+        """The cluster has ``capacity`` more (``sign`` 1) or less (-1): shares of it change."""
+        self._cluster_total = self._cluster_total + capacity * sign
+        for state in self.states.values():
+            state.share = None
+
     def leaf(self, name: str) -> QueueState:
         """The state of the queue of that full name; KeyError where there is none."""
         return self.states[name]
