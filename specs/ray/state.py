@@ -222,4 +222,6 @@ class State:
         running = self.running()
         if self.scope.types > 1:
             running = count_((self.status[j] == Status.RAY_RUNNING) & self.same_group(i, j) for j in Instance)
+        if not self.scope.current:  # 2.48 multiplies first
+            return ite(running == 0, 1, self.scope.upscaling_speed * running)
         return self.scope.upscaling_speed * ite(running == 0, 1, running)

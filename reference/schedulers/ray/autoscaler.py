@@ -46,19 +46,22 @@ class Loop:
 
 
 class Autoscaler:
-    """The autoscaler of one cluster. ``installs`` puts Ray on instances, where the configuration asks for that."""
+    """The autoscaler of one cluster. ``installs`` puts Ray on instances, where the configuration asks for that.
+
+    ``stopper`` and ``installer`` are the subscribers whose errors the next loop reads.
+    """
 
     def __init__(
         self, provider: CloudProvider, gcs: Gcs, installs: Installs, edition: Edition = Edition.CURRENT
     ) -> None:
         self.manager = InstanceManager(edition)
         self._provider, self._gcs = provider, gcs
-        self._stopper = RayStopper(gcs)
-        self._installer = RayInstaller(installs, self.manager.get)
+        self.stopper = RayStopper(gcs)
+        self.installer = RayInstaller(installs, self.manager.get)
         monitor = CloudResourceMonitor()
         self._events: list[InstanceUpdateEvent] = []
         self.manager.subscribe(self)
-        for each in (CloudInstanceUpdater(provider, edition), self._stopper, self._installer, monitor):
+        for each in (CloudInstanceUpdater(provider, edition), self.stopper, self.installer, monitor):
             self.manager.subscribe(each)
         self.reconciler = Reconciler(self.manager, ResourceDemandScheduler(edition), monitor, edition)
 
@@ -75,8 +78,8 @@ class Autoscaler:
         """One loop. Whatever goes wrong ends it, and the next one starts anew; but errors that subscribers and the
         cloud had reported are lost with it."""
         self._events = []
-        stop_errors, self._stopper.errors = tuple(self._stopper.errors), []
-        install_errors, self._installer.errors = tuple(self._installer.errors), []
+        stop_errors, self.stopper.errors = tuple(self.stopper.errors), []
+        install_errors, self.installer.errors = tuple(self.installer.errors), []
         try:
             cluster, cloud = self._gcs.cluster_state(), self._provider.non_terminated()
             errors = tuple(self._provider.poll_errors())
