@@ -217,7 +217,7 @@ class Follower:
 
     def enabled(self, state: State) -> Iterator[tuple[Call, State]]:
         """Every enabled action of the spec in ``state``, and the state after it. Divergence at a faulty step."""
-        for call in self._walked.calls:
+        for call in self._walked.instances:
             if self._walked.after(state, call) is not None:
                 yield call, self.after(state, call)
 
