@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction as F
 
 import pytest
@@ -9,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny_clusters import cluster, gang, leaf, tree
 
-from reference.cluster import Cluster, Constraints, Node, Resources, TaskGroup
+from reference.cluster import Application, Cluster, Constraints, Node, Resources, TaskGroup
+from reference.errors import InputError
 from reference.simulation import (
     AutoscalerSettings,
     Job,
@@ -22,9 +24,12 @@ from reference.simulation import (
     simulate,
 )
 from reference.simulation.chance import exponential_ms, stream
+from reference.simulation.faults import Faults
 from reference.simulation.fragmentation import Devices, Fragmentation, node_fragmentation, pod_classes, unusable
+from reference.simulation.jobs import Pod, TrackedJob
 from reference.simulation.metrics import Times, dominant_share, jain, nearest_rank
 from reference.simulation.ray_autoscaler import RayAutoscaler
+from reference.simulation.scheduler import Bound, Change, Released, SchedulerError
 
 A, B = leaf("root.a"), leaf("root.b")
 
@@ -224,3 +229,79 @@ def test_exponential_times() -> None:
     assert exponential_ms(stream(0, "a"), 1000) == exponential_ms(stream(0, "a"), 1000)
     assert exponential_ms(stream(0, "a"), 1000) != exponential_ms(stream(0, "b"), 1000)
     assert exponential_ms(stream(0, "a"), 1) >= 1
+
+
+def test_a_broken_node_is_back_after_its_repair() -> None:
+    """It breaks again and again while a gang waits that is too large for it; each time it is gone for 7 s."""
+    one = cluster([2], tree(A))
+    broken = Settings(node_mtbf_ms=20_000, node_repair_ms=7_000, patience_ms=200_000)
+    run = simulate(one, Workload((Job(gang("a", "root.a", 3), 0, (10,)),)), make("first-fit", one), broken)
+    times = [(entry.time, entry.event) for entry in run.log if "node" in entry.event]
+    assert [event for _, event in times] == (["add_node", "remove_node"] * len(times))[: len(times)]
+    gone = [b - a for (a, event), (b, _) in itertools.pairwise(times) if event == "remove_node"]
+    assert len(gone) >= 3
+    assert set(gone) == {7_000}
+    assert run.metrics.waiting == 1
+    assert run.metrics.window[1] <= 200_000
+
+
+def test_only_pods_that_still_run_fail() -> None:
+    """A gang with one pod for 1 ms and one for an hour: whatever fails is the second, before the hour is over."""
+    job = TrackedJob(Job(gang("a", "root.a", 1, 1), 0, (1, 3_600_000)), attempt=1)
+    job.pods = {n: Pod(n, f"g{n}", "n0", Resources(vcore=1), False) for n in (0, 1)}
+    found = [Faults(Settings(seed=seed, pod_mtbf_ms=1_800_000)).first_failure(job, 50) for seed in range(40)]
+    failed = [each for each in found if each is not None]
+    assert 20 < len(failed) < 40  # two in e^2 survive
+    assert all(pod == 1 and 50 < time < 50 + 3_600_000 for time, pod in failed)
+    assert Faults(Settings()).first_failure(job, 50) is None
+
+
+class Broken:
+    """A scheduler that does one thing wrong."""
+
+    name = "broken"
+
+    def __init__(self, *changes: Change) -> None:
+        self.changes = list(changes)
+
+    def add_node(self, node: Node, now: int) -> None: ...
+
+    def remove_node(self, node: str, now: int) -> None: ...
+
+    def submit(self, application: Application, now: int) -> None: ...
+
+    def withdraw(self, application: str, now: int) -> None: ...
+
+    def pod_ended(self, application: str, pod: int, now: int) -> None: ...
+
+    def next_timer(self) -> int | None:
+        return None
+
+    def cycle(self, now: int) -> list[Change]:
+        if now < 5:
+            return []
+        changes = list(self.changes)
+        self.changes.clear()
+        return changes
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ([Bound("a", "g0", 1, "n9")], "binds what it may not"),
+        ([Bound("a", "g9", 1, "n0")], "binds what it may not"),
+        ([Bound("a", "g0", 1, "n0"), Bound("a", "g0", 1, "n0")], "binds what it may not"),
+        ([Bound("a", "g0", n, "n0") for n in range(3)], "has no room for pod 2"),
+        ([Released("a", 7, "why")], "which has no such pod"),
+    ],
+)
+def test_a_scheduler_that_breaks_the_protocol_is_named(changes: list[Change], told: str) -> None:
+    one = cluster([2], tree(A))
+    with pytest.raises(SchedulerError, match=f"broken .*{told}|broken at 5 ms: .*{told}"):
+        simulate(one, Workload((Job(gang("a", "root.a", 4), 5, (10,)),)), Broken(*changes))
+
+
+def test_a_workload_that_does_not_fit_the_cluster_is_told() -> None:
+    one = cluster([2], tree(A))
+    with pytest.raises(InputError, match=r"'root\.z' is not a leaf queue"):
+        simulate(one, Workload((Job(gang("a", "root.z", 1), 0, (10,)),)), make("first-fit", one))
