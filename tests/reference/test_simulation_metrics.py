@@ -24,6 +24,7 @@ from reference.simulation import (
     simulate,
 )
 from reference.simulation.chance import exponential_ms, stream
+from reference.simulation.clock import EventQueue, Happening, Rank
 from reference.simulation.faults import Faults
 from reference.simulation.fragmentation import Devices, Fragmentation, node_fragmentation, pod_classes, unusable
 from reference.simulation.jobs import Pod, TrackedJob
@@ -305,3 +306,53 @@ def test_a_workload_that_does_not_fit_the_cluster_is_told() -> None:
     one = cluster([2], tree(A))
     with pytest.raises(InputError, match=r"'root\.z' is not a leaf queue"):
         simulate(one, Workload((Job(gang("a", "root.z", 1), 0, (10,)),)), make("first-fit", one))
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from(Rank), st.booleans()), max_size=12))
+def test_happenings_have_a_total_order(put: list[tuple[int, Rank, bool]]) -> None:
+    queue = EventQueue()
+    for number, (time, rank, background) in enumerate(put):
+        queue.put(Happening(time, rank, number, background=background))
+    assert queue.foreground == sum(not background for _, _, background in put)
+    assert queue.next_time() == min((time for time, _, _ in put), default=None)
+    assert queue.take(-1) is None
+    taken = []
+    while (happening := queue.take(3)) is not None:
+        taken.append((happening.time, happening.rank, happening.subject))
+    assert taken == sorted((time, rank, number) for number, (time, rank, _) in enumerate(put))
+    assert queue.foreground == 0
+
+
+def test_at_one_instant_room_comes_before_need() -> None:
+    """At 10 s a ends, a pod of it would fail, its node goes and comes, and b comes: a has ended, b starts at once."""
+    one = cluster([2], tree(A))
+    jobs = (Job(gang("a", "root.a", 2), 0, (10_000,)), Job(gang("b", "root.a", 2), 10_000, (1_000,)))
+    failures = (PodFailure(10_000, "a", "g0"),)
+    node = Node("n1", Resources(vcore=2))
+    changes = (NodeChange(10_000, "n0"), NodeChange(10_000, "n1", node))
+    for policy in ("yunikorn", "first-fit"):
+        run = simulate(one, Workload(jobs, changes, failures), make(policy, one))
+        assert (run.metrics.finished, run.metrics.restarts, run.metrics.makespan) == (2, 0, 11_000)
+        assert {e.fields["node"] for e in run.log if e.event == "allocate" and e.time == 10_000} == {"n1"}
+
+
+def test_a_pod_fails_when_its_stream_says() -> None:
+    one = cluster([1], tree(A))
+    job = Job(gang("a", "root.a", 1), 0, (10**9,))
+    run = simulate(one, Workload((job,)), make("first-fit", one), Settings(seed=3, pod_mtbf_ms=60_000, attempts=2))
+    first, second = (exponential_ms(stream(3, "pods", "a", attempt), 60_000) for attempt in (1, 2))
+    assert [entry.time for entry in run.log if entry.event == "fail_pod"] == [first, first + second]
+    assert (run.metrics.failed, run.metrics.restarts, run.jobs[0].reason) == (1, 1, "a pod failed")
+
+
+def test_who_comes_first_is_submitted_first() -> None:
+    """The numbers that applications have in a file do not matter, arrival does."""
+    one = cluster([2], tree(A))
+    block, late, early = (gang(name, "root.a", 2, submitted=n) for n, name in enumerate(("block", "late", "early")))
+    jobs = (Job(block, 0, (9,)), Job(late, 2, (9,)), Job(early, 1, (9,)))
+    for policy in ("yunikorn", "first-fit"):
+        run = simulate(one, Workload(jobs), make(policy, one))
+        starts = [
+            entry.fields["application"] for entry in run.log if entry.event == "start" and entry.by == "simulation"
+        ]
+        assert starts == ["block", "early", "late"]
