@@ -9,6 +9,7 @@
 #   make bench-prove    proofs for every depth, and traces by bounded search
 #   make bench-specs    what a check of each shipped spec costs
 #   make peer-ray       Ray, in environments of its own: the tests then hold the reference against the real scheduler
+#   make features-ray   how often each feature decides a random problem for Ray's scheduler: 5 of 100 at least
 #   make bench-schedule the reference of Ray's scheduler against the real one, as ratios (after make peer-ray)
 #   make lint       ruff and mypy
 
@@ -24,7 +25,7 @@ WORKERS  ?= 2
 PYTHON ?= $(shell for p in python3.11 python3 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
-.PHONY: help venv review test test-slow test-peers peer-ray mutants bench bench-explore bench-prove bench-specs \
+.PHONY: help venv review test test-slow test-peers peer-ray features-ray mutants bench bench-explore bench-prove bench-specs \
 	bench-schedule lint format clean
 .DELETE_ON_ERROR:
 
@@ -78,6 +79,9 @@ $(VENV)/peer-ray/.ready $(VENV)/peer-ray-2.48/.ready: | $(READY)
 	@$(BIN)/python -m venv --without-pip $(@D)
 	@$(BIN)/python -m pip --python $(@D)/bin/python install $(PIP_OPTS) $(RAY)
 	@touch $@
+
+features-ray: $(READY)
+	$(BIN)/python -m pytest -q -s tests/reference/ray/test_ray_features.py -m slow
 
 mutants: $(READY)
 	$(BIN)/gangproof mutants

@@ -140,6 +140,7 @@ class Watched(scheduler.ResourceDemandScheduler.ScheduleContext):
 def answer(given: Json) -> Json:
     """Ray's answer to one problem."""
     request = scheduling_request(given)
+    scheduler.AUTOSCALER_CONSERVE_GPU_NODES = int(given.get("conserve_gpu_nodes", True))
     started = time.perf_counter()
     reply = scheduler.ResourceDemandScheduler().schedule(request)
     seconds = time.perf_counter() - started

@@ -33,6 +33,7 @@ _COMMANDS = {
     "replay": "whether a trace in ITF is a run of a spec",
     "export": "a spec for other tools: its life cycles as a picture, or all of it for TLC or Spin",
     "mutants": "every seeded and historical fault, and the property that finds it",
+    "scenario": "scenarios as data, such as upstream's own tests, against the reference schedulers",
     "schedule": "run a reference scheduler on a cluster",
     "place": "the optimal placement, with its bound",
     "compare": "greedy versus optimal, and the smallest input on which they differ",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import click
 
 from gangproof.output import warn
 from reference.cluster import Cluster
+from reference.cluster.features import Feature, reduce_to
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -26,11 +27,34 @@ def cluster_input(command: F) -> F:
     return paths(seed(command))
 
 
-def read_cluster(paths: tuple[str, ...], gang_seed: int) -> tuple[Cluster, list[str]]:
-    """The cluster of these files, and what was dropped or assumed, which is also told on stderr."""
+def read_cluster(
+    paths: tuple[str, ...], gang_seed: int, engines: Mapping[str, frozenset[Feature]]
+) -> tuple[Cluster, list[str]]:
+    """The cluster of these files, and what was dropped or assumed, which is also told on stderr.
+
+    ``engines`` is who will work on it, and what each of them knows beyond plain gangs: a rule that one of them does not
+    know is made smaller for all, so that they answer the same question.
+    """
     from reference.manifests import load
 
     result = load(paths, gang_seed=gang_seed)
-    warnings = [str(w) for w in result.warnings]
+    cluster, warnings = result.cluster, [str(w) for w in result.warnings]
+    for who, known in engines.items():
+        cluster, reduced = reduce_to(cluster, known, who)
+        warnings += reduced
     warn(warnings)
-    return result.cluster, warnings
+    return cluster, warnings
+
+
+def known_to(*names: str) -> dict[str, frozenset[Feature]]:
+    """What these reference schedulers know."""
+    from reference.schedulers import KNOWS
+
+    return {name: KNOWS.get(name, frozenset()) for name in names}
+
+
+def solver() -> dict[str, frozenset[Feature]]:
+    """What the solver knows."""
+    from solver_placement.solve import KNOWS
+
+    return {"the solver": KNOWS}

@@ -3,9 +3,11 @@
 It shares no code with a scheduler or the solver. From ``reference.cluster`` it takes the data only: it adds up amounts,
 walks the queues and matches labels, taints and affinity itself, so that a fault in a helper that scheduler and solver
 both use does not hide here too. The rules are those of the Kubernetes filters NodeResourcesFit, NodeUnschedulable,
-TaintToleration and NodeAffinity, and of YuniKorn's queues (maximum and maxapplications at every level).
+TaintToleration and NodeAffinity, and of YuniKorn's queues (maximum and maxapplications at every level); those of
+elastic and composite gangs, topology domains and reserved amounts are in the docstrings of ``reference.cluster``.
 
-A limit that running pods alone already break is held against a placement only where the placement adds to it.
+A limit that running pods alone already break is held against a placement only where the placement adds to it. What only
+steers (guaranteed and deserved amounts, weights, priorities, wishes) is no rule.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from reference.cluster import (
     TaintEffect,
     TaskGroup,
 )
+from reference.validate_gangs import apart, groups_below, no_pod, whole_gang
 
 
 class Rule(enum.Enum):
@@ -40,9 +43,11 @@ class Rule(enum.Enum):
     DUPLICATE = "listed twice"
     ORDER = "not sorted"
     PARTIAL_GANG = "gang not whole"
+    TOPOLOGY = "topology"
     NODE_CAPACITY = "node capacity"
     NODE_CONSTRAINT = "node constraint"
     QUEUE_MAXIMUM = "queue maximum"
+    QUEUE_RESERVED = "queue reserved"
     MAX_APPLICATIONS = "queue maxapplications"
     PENDING = "pending"
 
@@ -70,8 +75,10 @@ def validate(cluster: Cluster, placement: Placement) -> list[Violation]:
         *judge.form(),
         *judge.names(),
         *judge.gangs(),
+        *judge.topology(),
         *judge.nodes(),
         *judge.queues(),
+        *judge.reserved(),
         *judge.pending(),
     ]
 
@@ -129,22 +136,30 @@ class _Judge:
                     yield Violation(Rule.UNKNOWN_NAME, what, f"no application is named {name!r}")
 
     def gangs(self) -> Iterator[Violation]:
-        """All or nothing: an admitted gang has exactly minMember pods of every group, any other gang has none."""
+        """All or nothing: of an admitted gang every group that has to be whole is, any other gang has no pod."""
         placed: Counter[tuple[str, str]] = Counter()
         for a in self.known:
             placed[a.application, a.task_group] += a.count
         admitted = set(self.placement.admitted)
         for app in self.cluster.applications:
-            for group in app.task_groups:
-                found = placed[app.name, group.name]
-                wanted = group.min_member if app.name in admitted else 0
-                if found != wanted:
-                    kind = "admitted" if app.name in admitted else "not admitted"
-                    yield Violation(
-                        Rule.PARTIAL_GANG,
-                        f"{app.name}/{group.name}",
-                        f"{found} of {group.min_member} pods are placed; the gang is {kind}, expected {wanted}",
-                    )
+            counts = {group.name: placed[app.name, group.name] for group in app.task_groups}
+            faults = whole_gang(app, counts) if app.name in admitted else no_pod(app, counts)
+            yield from (Violation(Rule.PARTIAL_GANG, where, message) for where, message in faults)
+
+    def topology(self) -> Iterator[Violation]:
+        """Pods that have to be in one domain are: their nodes have its labels, and agree on them."""
+        nodes: dict[tuple[str, str], set[str]] = {}
+        for a in self.known:
+            nodes.setdefault((a.application, a.task_group), set()).add(a.node)
+        for app in self.cluster.applications:
+            parts = [(app.name, app.topology, [group.name for group in app.task_groups])]
+            parts += [(f"{app.name}/{group.name}", group.topology, [group.name]) for group in app.task_groups]
+            parts += [(f"{app.name}/{each.name}", each.topology, groups_below(app, each)) for each in app.composites]
+            for where, constraints, names in parts:
+                used = sorted({node for name in names for node in nodes.get((app.name, name), ())})
+                for constraint in constraints:
+                    if constraint.required and (message := apart(constraint, [self.node_of[name] for name in used])):
+                        yield Violation(Rule.TOPOLOGY, where, message)
 
     def nodes(self) -> Iterator[Violation]:
         """No node holds more than its capacity, and none holds a pod that may not run there."""
@@ -198,6 +213,29 @@ class _Judge:
                     f"{len(here)} gangs placed, at most {queue.max_applications} allowed",
                 )
 
+    def reserved(self) -> Iterator[Violation]:
+        """What a queue has reserved is left to it: below no maximum do others use it up."""
+        if not any(queue.reserved for queue in _walk(self.cluster.queues.root)):
+            return
+        before: dict[str, dict[str, int]] = {}
+        for pod in self.cluster.running:
+            _add(before.setdefault(pod.queue, {}), pod.resources, 1)
+        after = {name: dict(amounts) for name, amounts in before.items()}
+        for a in self.known:
+            queue = self.apps[a.application].queue
+            _add(after.setdefault(queue, {}), _pod(self.groups[a.application, a.task_group]), a.count)
+        for each in _walk(self.cluster.queues.root):
+            old, new, used = (_taken(each, use, kept) for use, kept in ((before, True), (after, True), (after, False)))
+            for name, limit in each.maximum.items():
+                # what is over the maximum without what is kept is told by the rule on maxima
+                if new.get(name, 0) > max(limit, old.get(name, 0)) and used.get(name, 0) <= limit:
+                    yield Violation(
+                        Rule.QUEUE_RESERVED,
+                        each.name,
+                        f"{name}: {used.get(name, 0)} used, {new[name]} with what queues below have reserved, "
+                        f"maximum {limit}",
+                    )
+
     def pending(self) -> Iterator[Violation]:
         """``pending`` names every gang that is not admitted, no other, each with a reason of one line."""
         admitted = set(self.placement.admitted)
@@ -213,6 +251,17 @@ class _Judge:
 
 def _cell(a: Assignment) -> str:
     return f"{a.application}/{a.task_group}@{a.node}"
+
+
+def _taken(queue: Queue, use: Mapping[str, Mapping[str, int]], kept: bool) -> dict[str, int]:
+    """What the queues below ``queue`` take of it: what they use or, where ``kept`` counts, have reserved, if more."""
+    sums = dict(use.get(queue.name, {}))
+    for child in queue.children:
+        below = _taken(child, use, kept)
+        if kept:
+            below.update((name, max(below.get(name, 0), amount)) for name, amount in child.reserved.items())
+        _add(sums, below, 1)
+    return sums
 
 
 def _pod(group: TaskGroup) -> dict[str, int]:

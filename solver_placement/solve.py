@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
 from reference.cluster import Cluster, Placement
+from reference.cluster.features import Feature, refuse
 from solver_placement.answer import Objective, Solution, Status
 from solver_placement.bound import nodes_bound, weight_bound
 from solver_placement.engine import Effort
@@ -28,6 +29,9 @@ Method = Callable[[Problem, Packing, Effort], Found]
 """From a problem and a packing to start from, never to a worse one."""
 
 MOST_NODE_VARIABLES = 40_000
+
+KNOWS: frozenset[Feature] = frozenset()
+"""What the models know of a cluster beyond plain gangs."""
 
 
 def by_patterns(problem: Problem, start: Packing, effort: Effort) -> Found:
@@ -94,10 +98,11 @@ def solve(
 
     The same input gives the same objective whenever the status is OPTIMAL, and the same placement when one worker
     proves it, as it does for everyday inputs. Raises ValueError for a method that is unknown or cannot be used here,
-    and ProblemTooLarge.
+    ProblemTooLarge, and InputError for a cluster with rules that are not in ``KNOWS``.
     """
     if method not in METHODS:
         raise ValueError(f"unknown method {method!r}; there are {', '.join(sorted(METHODS))}")
+    refuse(cluster, KNOWS, "the solver")
     began = time.monotonic()
     problem = reduce_cluster(cluster)
     if problem.gangs and problem.nodes:

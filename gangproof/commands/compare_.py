@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gangproof.inputs import cluster_input, read_cluster
+from gangproof.inputs import cluster_input, known_to, read_cluster, solver
 from gangproof.output import paragraph, print_json, table, warn
 from gangproof.sizes import Seconds
 
@@ -36,7 +36,7 @@ def command(paths: tuple[str, ...], gang_seed: int, policies: tuple[str, ...], t
 
     for name in policies:
         known_policy(name)
-    cluster, warnings = read_cluster(paths, gang_seed)
+    cluster, warnings = read_cluster(paths, gang_seed, known_to(*policies) | solver())
     runs = {name: lambda c, n=name: schedule(c, policy=n).placement for name in policies}
     comparison = compare(cluster, runs, time_limit=time_limit)
     if as_json:
@@ -88,7 +88,7 @@ def _json(comparison: Comparison, warnings: list[str]) -> dict[str, Any]:
 
 def _witness_json(witness: Witness) -> dict[str, Any]:
     """The witness with its cluster in the native format, so that it is an INPUT again."""
-    from reference.manifests.native import to_native
+    from reference.manifests.native_write import to_native
 
     return {
         "policy": witness.policy,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gangproof.inputs import cluster_input, read_cluster
+from gangproof.inputs import cluster_input, read_cluster, solver
 from gangproof.output import paragraph, print_json, warn
 from gangproof.sizes import Seconds
 
@@ -29,7 +29,7 @@ def command(paths: tuple[str, ...], gang_seed: int, time_limit: float, method: s
 
     if method not in METHODS:
         raise click.BadParameter(f"--method is one of {', '.join(METHODS)}, found {method!r}")
-    cluster, warnings = read_cluster(paths, gang_seed)
+    cluster, warnings = read_cluster(paths, gang_seed, solver())
     solution = solve(cluster, time_limit=time_limit, method=method)
     refusals = validate(cluster, solution.placement)
     if as_json:

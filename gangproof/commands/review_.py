@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from gangproof.inputs import cluster_input, read_cluster
+from gangproof.inputs import cluster_input, known_to, read_cluster, solver
 from gangproof.output import paragraph, print_json, warn
 from gangproof.sizes import Seconds
 
@@ -53,7 +53,7 @@ def command(
         output = Path("report.html")
     if output is not None:
         check_writable(output)
-    cluster, warnings = read_cluster(paths, gang_seed)
+    cluster, warnings = read_cluster(paths, gang_seed, known_to(policy) | solver())
     title = ", ".join(Path(p).resolve().name for p in paths)
     review = build(
         cluster, title, paths, warnings, policy, Budget(check_seconds=check_time_limit, place_seconds=time_limit)

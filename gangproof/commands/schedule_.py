@@ -6,7 +6,7 @@ import time
 
 import click
 
-from gangproof.inputs import cluster_input, read_cluster
+from gangproof.inputs import cluster_input, known_to, read_cluster
 from gangproof.output import paragraph, print_json, warn
 
 RAY = "ray"
@@ -37,7 +37,7 @@ def command(paths: tuple[str, ...], gang_seed: int, policy: str, as_json: bool) 
 
         decide(paths, as_json)
         return 0
-    cluster, warnings = read_cluster(paths, gang_seed)
+    cluster, warnings = read_cluster(paths, gang_seed, known_to(policy))
     started = time.monotonic()
     placement = schedule(cluster, policy=policy).placement
     seconds = time.monotonic() - started

@@ -1,7 +1,7 @@
 """Nodes, queues, gangs and placements: the vocabulary that schedulers, solver and judge share."""
 
 from reference.cluster.cluster import Cluster, RunningPod
-from reference.cluster.gang import Application, GangStyle, TaskGroup
+from reference.cluster.gang import Application, CompositeGroup, GangStyle, TaskGroup
 from reference.cluster.node import (
     ANYWHERE,
     Constraints,
@@ -12,9 +12,11 @@ from reference.cluster.node import (
     TaintEffect,
     Toleration,
 )
+from reference.cluster.node_type import NodeType
 from reference.cluster.placement import Assignment, Placement
 from reference.cluster.queue import Queue, QueueTree, SortPolicy
 from reference.cluster.resources import MEMORY, NOTHING, PODS, VCORE, Resources, total
+from reference.cluster.topology import Topology, TopologyConstraint
 
 __all__ = [
     "ANYWHERE",
@@ -25,9 +27,11 @@ __all__ = [
     "Application",
     "Assignment",
     "Cluster",
+    "CompositeGroup",
     "Constraints",
     "GangStyle",
     "Node",
+    "NodeType",
     "Operator",
     "Placement",
     "Queue",
@@ -40,5 +44,7 @@ __all__ = [
     "TaintEffect",
     "TaskGroup",
     "Toleration",
+    "Topology",
+    "TopologyConstraint",
     "total",
 ]

@@ -3,36 +3,53 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from reference.cluster.gang import Application
 from reference.cluster.node import Node
+from reference.cluster.node_type import NodeType
 from reference.cluster.queue import QueueTree
 from reference.cluster.resources import Resources, total
+from reference.cluster.topology import Topology
+
+MOST_LEVELS: Final = 50
+"""Composite groups inside each other, beyond which a cluster is refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunningPod:
-    """A pod that is bound already: it holds ``resources`` (``pods`` included) of its node and of its queue's path."""
+    """A pod that is bound already: it holds ``resources`` (``pods`` included) of its node and of its queue's path.
+
+    ``application`` and ``task_group`` say whose it is, "" where that is not known; that gang is not among the waiting
+    ones. ``priority`` as in ``Application``.
+    """
 
     name: str
     node: str
     queue: str
     resources: Resources
+    application: str = ""
+    task_group: str = ""
+    priority: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
     """Nodes, queues, gangs that wait, and pods that run. Names are unique within each; references resolve.
 
-    ``reference.manifests`` builds it from users' files and reports what does not hold; code that builds one by hand can
-    call ``problems`` itself.
+    ``node_types`` are nodes that may be launched beside ``nodes``; ``topologies`` the levels that nodes are arranged
+    in. ``reference.manifests`` builds a cluster from users' files and reports what does not hold; code that builds one
+    by hand can call ``problems`` itself.
     """
 
     nodes: tuple[Node, ...]
     queues: QueueTree
     applications: tuple[Application, ...]
     running: tuple[RunningPod, ...] = ()
+    node_types: tuple[NodeType, ...] = ()
+    topologies: tuple[Topology, ...] = ()
 
     def free(self, node: Node) -> Resources:
         """What ``node`` has left beside its running pods; see ``Node.counted`` for nodes that do not list ``pods``."""
@@ -53,11 +70,13 @@ class Cluster:
         """Every rule of this type that does not hold, one line each; empty for a good cluster."""
         found: list[str] = []
         for kind, names in (
-            ("node", [n.name for n in self.nodes]),
-            ("queue", [q.name for q in self.queues]),
-            ("application", [a.name for a in self.applications]),
+            ("nodes", [n.name for n in self.nodes]),
+            ("queues", [q.name for q in self.queues]),
+            ("applications", [a.name for a in self.applications]),
+            ("node types", [t.name for t in self.node_types]),
+            ("topologies", [t.name for t in self.topologies]),
         ):
-            found += [f"two {kind}s are named {name!r}" for name, n in sorted(Counter(names).items()) if n > 1]
+            found += [f"two {kind} are named {name!r}" for name in _repeated(names)]
         leaves = {q.name for q in self.queues.leaves()}
         found += [
             f"application {a.name!r}: {a.queue!r} is not a leaf queue"
@@ -65,18 +84,60 @@ class Cluster:
             if a.queue not in leaves
         ]
         for app in self.applications:
-            groups = [g.name for g in app.task_groups]
-            if not groups:
-                found.append(f"application {app.name!r} has no task group")
-            found += [
-                f"application {app.name!r}: two task groups are named {g!r}"
-                for g in sorted({g for g in groups if groups.count(g) > 1})
-            ]
-            found += [
-                f"application {app.name!r}: task group {g.name!r}: minMember must be at least 1, found {g.min_member}"
-                for g in app.task_groups
-                if g.min_member < 1
-            ]
+            found += [f"application {app.name!r}{problem}" for problem in _gang_problems(app)]
         nodes = {n.name for n in self.nodes}
         found += [f"pod {p.name!r} runs on unknown node {p.node!r}" for p in self.running if p.node not in nodes]
+        types = {t.name for t in self.node_types}
+        found += [
+            f"node {n.name!r} is of unknown node type {n.node_type!r}"
+            for n in self.nodes
+            if n.node_type and n.node_type not in types
+        ]
         return found
+
+
+def _repeated(names: list[str]) -> list[str]:
+    return [name for name, count in sorted(Counter(names).items()) if count > 1]
+
+
+def _gang_problems(app: Application) -> Iterator[str]:
+    groups = [g.name for g in app.task_groups]
+    if not groups:
+        yield " has no task group"
+    for name in _repeated(groups):
+        yield f": two task groups are named {name!r}"
+    for group in app.task_groups:
+        least = 1 if group.size is None else 0
+        if group.min_member < least:
+            yield f": task group {group.name!r}: minMember must be at least {least}, found {group.min_member}"
+    may_be_empty = all(group.size is not None and group.min_member == 0 for group in app.task_groups)
+    if groups and app.min_members is None and may_be_empty:
+        yield " needs no pod: every task group has the minimum 0"
+    yield from _composite_problems(app, set(groups))
+
+
+def _composite_problems(app: Application, groups: set[str]) -> Iterator[str]:
+    """Names, references, and that the composites form trees."""
+    for name in _repeated([c.name for c in app.composites]):
+        yield f": two composite groups are named {name!r}"
+    parents: dict[str, str] = {}
+    composites = {c.name for c in app.composites}
+    for name in sorted(composites & groups):
+        yield f": a task group and a composite group are named {name!r}"
+    for composite in app.composites:
+        for child in composite.children:
+            if child not in groups | composites:
+                yield f": composite group {composite.name!r} names the unknown group {child!r}"
+            elif child in parents:
+                yield f": group {child!r} is in composite groups {parents[child]!r} and {composite.name!r}"
+            parents.setdefault(child, composite.name)
+    for composite in app.composites:
+        above, levels = composite.name, 1
+        while above in parents and levels <= MOST_LEVELS:
+            above, levels = parents[above], levels + 1
+            if above == composite.name:
+                yield f": composite group {composite.name!r} is inside itself"
+                return
+        if levels > MOST_LEVELS:
+            yield f": composite group {composite.name!r} is more than {MOST_LEVELS} levels deep"
+            return

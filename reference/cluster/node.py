@@ -107,7 +107,8 @@ class Node:
     """A machine.
 
     ``capacity`` is what pods may use in all (Kubernetes ``status.allocatable``); ``occupied`` is what pods that no
-    queue accounts for already use (DaemonSets, static pods). Both in the units of ``resources.py``.
+    queue accounts for already use (DaemonSets, static pods). Both in the units of ``resources.py``. ``node_type`` is
+    the name of the ``NodeType`` that it was launched from, "" where there is none.
     """
 
     name: str
@@ -116,6 +117,7 @@ class Node:
     taints: tuple[Taint, ...] = ()
     schedulable: bool = True
     occupied: Resources = NOTHING
+    node_type: str = ""
 
     def counted(self, amounts: Resources) -> Resources:
         """The part of ``amounts`` that this node has to have.

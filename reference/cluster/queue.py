@@ -1,7 +1,8 @@
 """The queue hierarchy: who may use how much.
 
 Names and rules are YuniKorn's (queues.yaml): a queue's full name is its path, ``root.batch.gang``; only leaves run
-applications; a maximum holds for everything below the queue; a type that a maximum does not list is unlimited.
+applications; a maximum holds for everything below the queue; a type that a maximum does not list is unlimited. What
+Volcano's and Kueue's queues have beside that are the fields behind ``is_parent``.
 """
 
 from __future__ import annotations
@@ -23,7 +24,15 @@ class SortPolicy(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """One queue. ``name`` is the full path; ``maximum`` and ``guaranteed`` list only the types they concern."""
+    """One queue. ``name`` is the full path; amounts list only the types they concern.
+
+    ``maximum`` is a limit and so is ``reserved``: what others never use, even while this queue does not. Where the
+    parent has a maximum, each child counts against it with what it uses or has reserved, whichever is more, per type
+    (Kueue: nominalQuota less lendingLimit). The others steer who is next, and forbid nothing: ``guaranteed`` (served
+    first, YuniKorn and Volcano), ``deserved`` (what it may claim back from those above theirs; Volcano's capacity
+    plugin; Kueue's nominalQuota), ``weight`` (share of what is contended, as a ratio to its siblings'), ``priority``
+    (higher first). From a queue that is not ``reclaimable`` nobody takes back. Raises ValueError for a negative weight.
+    """
 
     name: str
     maximum: Resources = NOTHING
@@ -32,6 +41,15 @@ class Queue:
     max_applications: int | None = None
     children: tuple[Queue, ...] = ()
     is_parent: bool = False
+    weight: int = 1
+    deserved: Resources = NOTHING
+    reserved: Resources = NOTHING
+    priority: int = 0
+    reclaimable: bool = True
+
+    def __post_init__(self) -> None:
+        if self.weight < 0:
+            raise ValueError(f"queue {self.name!r}: the weight {self.weight} is below 0")
 
     @property
     def is_leaf(self) -> bool:

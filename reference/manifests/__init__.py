@@ -7,6 +7,6 @@ field, what was found and what was expected; whatever is dropped or assumed is a
 from reference.errors import InputError, InputWarning
 from reference.manifests.document import ManifestError
 from reference.manifests.load import LoadResult, load
-from reference.manifests.native import to_native
+from reference.manifests.native_write import to_native
 
 __all__ = ["InputError", "InputWarning", "LoadResult", "ManifestError", "load", "to_native"]

@@ -28,39 +28,76 @@ from reference.manifests.taskgroups import read_policy, read_task_groups
 MAX_WEIGHT: Final = 10**9
 
 
-@dataclass(slots=True)
-class Workload:
-    """The answer: applications in order of submission, running pods, and what else is used, by node name."""
-
-    applications: list[Application] = field(default_factory=list)
-    running: list[RunningPod] = field(default_factory=list)
-    occupied: dict[str, Resources] = field(default_factory=dict)
-
-
 @dataclass(frozen=True, slots=True)
-class _Waiting:
-    """An application that is complete but for its place in the order."""
+class Waiting:
+    """An application that is complete but for its place in the order; ``number`` is its place in reading order."""
 
     created: int | None
+    number: int
     application: Application
 
 
-def assemble(pods: Iterable[Pod], nodes: Mapping[str, object], queues: QueueTree, notices: Notices) -> Workload:
-    """Sorts ``pods``, in file order, into applications and running pods. Raises ManifestError."""
-    return _Assembly(nodes, queues, notices).run(list(pods))
+@dataclass(slots=True)
+class Workload:
+    """What becomes of the pods: gangs that wait, pods that run, and what else is used, by node name."""
+
+    waiting: list[Waiting] = field(default_factory=list)
+    running: list[RunningPod] = field(default_factory=list)
+    occupied: dict[str, Resources] = field(default_factory=dict)
+
+    def applications(self, notices: Notices) -> list[Application]:
+        """Those that wait, numbered in order of submission: by time of creation, then in reading order."""
+        undated = [w for w in self.waiting if w.created is None]
+        if undated and len(undated) < len(self.waiting):
+            notices.add_general(
+                f"{len(undated)} of {len(self.waiting)} applications have no creationTimestamp: they count as "
+                "submitted after the others, in file order"
+            )
+        order = sorted(self.waiting, key=lambda w: (w.created is None, w.created or 0, w.number))
+        return [replace(w.application, submitted=rank) for rank, w in enumerate(order)]
+
+
+def assemble(
+    pods: Iterable[Pod], nodes: Mapping[str, object], queues: QueueTree, notices: Notices, result: Workload
+) -> None:
+    """Sorts ``pods``, in file order, into applications and running pods of ``result``. Raises ManifestError."""
+    _Assembly(nodes, queues, notices, result).run(list(pods))
+
+
+def refuse_repeats(pods: Iterable[Pod]) -> None:
+    """Raises ManifestError for a pod that comes twice."""
+    seen: dict[str, Pod] = {}
+    for pod in pods:
+        first = seen.setdefault(pod.full_name, pod)
+        if first is not pod and not pod.is_template and not first.is_template:
+            place = pod.source.need("metadata", "metadata").get("name") or pod.source
+            found = f"the pod {pod.full_name!r} a second time (first at {first.source.location})"
+            raise place.error("each pod once", found)
+
+
+def weight_of(stated: Iterable[Field | None]) -> int:
+    """What a gang is worth, from the annotations that say so: one number in all of them, 1 where there is none."""
+    weights = [weight for weight in stated if weight]
+    for weight in weights:
+        text = weight.string()
+        if not re.fullmatch(r"[1-9][0-9]{0,9}", text) or int(text) > MAX_WEIGHT:
+            raise weight.error(f"a whole number from 1 to {MAX_WEIGHT}")
+        if text != weights[0].string():
+            raise weight.error(
+                f"one weight for the whole application (first {weights[0].value} at {weights[0].location})", text
+            )
+    return int(weights[0].string()) if weights else 1
 
 
 class _Assembly:
-    def __init__(self, nodes: Mapping[str, object], queues: QueueTree, notices: Notices) -> None:
+    def __init__(self, nodes: Mapping[str, object], queues: QueueTree, notices: Notices, result: Workload) -> None:
         self._nodes = nodes
         self._queues = queues
         self._notices = notices
-        self._result = Workload()
-        self._waiting: list[_Waiting] = []
+        self._result = result
         self._definitions: dict[str, tuple[TaskGroup, ...]] = {}
 
-    def run(self, pods: list[Pod]) -> Workload:
-        self._refuse_repeats(pods)
+    def run(self, pods: list[Pod]) -> None:
         owned: dict[str, list[Pod]] = {}
         for pod in pods:
             if pod.application is not None:
@@ -72,17 +109,6 @@ class _Assembly:
                 self._notices.add(pod.source, f"a waiting pod {why} is passed over", f"waiting {why}")
         for name, members in owned.items():
             self._application(name, members)
-        self._order()
-        return self._result
-
-    def _refuse_repeats(self, pods: list[Pod]) -> None:
-        seen: dict[str, Pod] = {}
-        for pod in pods:
-            first = seen.setdefault(pod.full_name, pod)
-            if first is not pod and not pod.is_template and not first.is_template:
-                place = pod.source.need("metadata", "metadata").get("name") or pod.source
-                found = f"the pod {pod.full_name!r} a second time (first at {first.source.location})"
-                raise place.error("each pod once", found)
 
     # Bound pods
 
@@ -131,18 +157,23 @@ class _Assembly:
         style, timeout = read_policy(policy, self._notices)
         created = min((p.created for p in pods if p.created is not None), default=None)
         application = Application(
-            name, queue, gang, weight=self._weight(pods), style=style, placeholder_timeout_seconds=timeout
+            name,
+            queue,
+            gang,
+            weight=weight_of(pod.weight for pod in pods),
+            style=style,
+            placeholder_timeout_seconds=timeout,
         )
-        self._waiting.append(_Waiting(created, application))
+        self._result.waiting.append(Waiting(created, pods[0].number, application))
 
     def _single(self, name: str, pod: Pod, queue: str) -> None:
         spec = pod.source.need("spec", "the pod's spec")
         request = Resources({k: v for k, v in pod.request().items() if k != PODS})
         group = TaskGroup("pod", 1, request, read_constraints(spec, self._notices))
-        application = Application(f"{name}/{pod.name}", queue, (group,), weight=self._weight([pod]))
+        application = Application(f"{name}/{pod.name}", queue, (group,), weight=weight_of([pod.weight]))
         text = "a waiting pod of an application without task groups is taken as a gang of one"
         self._notices.add(pod.source, text, "single")
-        self._waiting.append(_Waiting(pod.created, application))
+        self._result.waiting.append(Waiting(pod.created, pod.number, application))
 
     def _gang(self, name: str, pods: list[Pod]) -> tuple[TaskGroup, ...]:
         first: tuple[Field, Pod, tuple[TaskGroup, ...]] | None = None
@@ -193,18 +224,6 @@ class _Assembly:
                     text = "a waiting pod beyond its task group's minMember is passed over"
                     self._notices.add(pod.task_group, text, "beyond minMember")
 
-    def _weight(self, pods: list[Pod]) -> int:
-        stated = [pod.weight for pod in pods if pod.weight]
-        for weight in stated:
-            text = weight.string()
-            if not re.fullmatch(r"[1-9][0-9]{0,9}", text) or int(text) > MAX_WEIGHT:
-                raise weight.error(f"a whole number from 1 to {MAX_WEIGHT}")
-            if text != stated[0].string():
-                raise weight.error(
-                    f"one weight for the whole application (first {stated[0].value} at {stated[0].location})", text
-                )
-        return int(stated[0].string()) if stated else 1
-
     # Queues
 
     def _queue(self, pods: list[Pod]) -> str:
@@ -244,15 +263,3 @@ class _Assembly:
             found = f"the queue {text!r}, which does not exist"
         leaves = [leaf.name for leaf in self._queues.leaves()]
         raise label.error(f"a leaf queue ({sample(leaves) if leaves else 'there is none'})", found)
-
-    # Order
-
-    def _order(self) -> None:
-        undated = [w for w in self._waiting if w.created is None]
-        if undated and len(undated) < len(self._waiting):
-            self._notices.add_general(
-                f"{len(undated)} of {len(self._waiting)} applications have no creationTimestamp: they count as "
-                "submitted after the others, in file order"
-            )
-        order = sorted(self._waiting, key=lambda w: (w.created is None, w.created or 0))
-        self._result.applications = [replace(w.application, submitted=rank) for rank, w in enumerate(order)]

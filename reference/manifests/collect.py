@@ -1,4 +1,5 @@
-"""Sorts what the user's files hold by kind: nodes, pods, queue configurations, tables, a native cluster."""
+"""Sorts what the user's files hold by kind: nodes, pods, queue configurations, objects of the systems that have gangs,
+tables, a native cluster."""
 
 from __future__ import annotations
 
@@ -14,17 +15,38 @@ from reference.manifests.files import format_of, read_text
 from reference.manifests.native import MARK, read_native
 from reference.manifests.nodes import read_node
 from reference.manifests.notices import Notices
+from reference.manifests.objects import Object
 from reference.manifests.openb import Table, recognise
 from reference.manifests.pods import TEMPLATES, Pod, read_pod, read_template
 from reference.manifests.queue_source import carried_config
 
 _ANYTHING: Final = "a Kubernetes object (kind), queues.yaml (partitions) or a gangproof cluster (gangproof)"
 _NESTED_LISTS: Final = 4
+KINDS: Final[dict[str, tuple[str, ...]]] = {
+    "PriorityClass": ("scheduling.k8s.io",),
+    "Queue": ("scheduling.volcano.sh",),
+    "PodGroup": ("scheduling.volcano.sh", "scheduling.k8s.io", "scheduling.x-k8s.io"),
+    "CompositePodGroup": ("scheduling.k8s.io",),
+    "HyperNode": ("topology.volcano.sh",),
+    "ClusterQueue": ("kueue.x-k8s.io",),
+    "LocalQueue": ("kueue.x-k8s.io",),
+    "Cohort": ("kueue.x-k8s.io",),
+    "ResourceFlavor": ("kueue.x-k8s.io",),
+    "WorkloadPriorityClass": ("kueue.x-k8s.io",),
+    "Topology": ("kueue.x-k8s.io",),
+    "Workload": ("kueue.x-k8s.io", "scheduling.k8s.io"),
+}
+"""Kinds that systems with gangs have, and the API groups in which they are read."""
+VOLCANO_JOB: Final = ("batch.volcano.sh", "Job")
 
 
 @dataclass(slots=True)
 class Collection:
-    """The objects of all files, in file order, and warnings about those that were passed over."""
+    """The objects of all files, in file order, and warnings about those that were passed over.
+
+    ``objects`` are by API group and kind; ``templates`` are workloads with the pod template of each; ``count`` is how
+    many pods and objects there are, which numbers them.
+    """
 
     notices: Notices = field(default_factory=Notices)
     nodes: dict[str, Node] = field(default_factory=dict)
@@ -33,6 +55,9 @@ class Collection:
     configs: list[Field] = field(default_factory=list)
     config_maps: list[Field] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
+    objects: dict[tuple[str, str], list[Object]] = field(default_factory=dict)
+    templates: list[tuple[Object, Pod]] = field(default_factory=list)
+    count: int = 0
     native: tuple[Field, Cluster] | None = None
 
     def add_file(self, path: Path, is_named: bool) -> None:
@@ -77,34 +102,56 @@ class Collection:
         elif isinstance(content, dict) and "partitions" in content and "kind" not in content:
             self.configs.append(root)
         elif isinstance(content, dict) and "kind" in content:
-            for obj, kind in _objects(root, root.need("kind", _ANYTHING).name("the kind of object")):
-                self._add_object(obj, kind)
+            kind = root.need("kind", _ANYTHING).name("the kind of object")
+            for obj, own, version in _objects(root, kind, _version(root, "")):
+                self._add_object(obj, own, version.rpartition("/")[0])
         elif is_named:
             raise root.error(_ANYTHING)
         else:
             self.notices.add(root, f"this is not {_ANYTHING}: passed over")
 
-    def _add_object(self, obj: Field, kind: str) -> None:
+    def of(self, group: str, *kinds: str) -> list[Object]:
+        """The objects of these kinds in an API group, in reading order."""
+        found = [each for kind in kinds for each in self.objects.get((group, kind), ())]
+        return sorted(found, key=lambda each: each.number)
+
+    def _add_object(self, obj: Field, kind: str, group: str) -> None:
+        number, self.count = self.count, self.count + 1
+        groups = KINDS.get(kind, ())
         if kind == "Node":
             self.add_node(read_node(obj, self.notices), obj)
         elif kind == "Pod":
-            self.pods.append(read_pod(obj, len(self.pods)))
-        elif kind in TEMPLATES:
-            self.pods.append(read_template(obj, kind, len(self.pods)))
+            self.pods.append(read_pod(obj, number))
+        elif kind in TEMPLATES and (group, kind) != VOLCANO_JOB:
+            self.pods.append(read_template(obj, kind, number))
+            self.templates.append((Object(obj, kind, group, number), self.pods[-1]))
+        elif group in groups or (group, kind) == VOLCANO_JOB or (not group and len(groups) == 1):
+            group = group or groups[0]
+            self.objects.setdefault((group, kind), []).append(Object(obj, kind, group, number))
+        elif groups and not group:
+            several = ", ".join(groups)
+            raise obj.error(f"an apiVersion: {kind} is a kind of several systems ({several})", "none")
         elif kind != "ConfigMap":
-            self.notices.add(obj, f"objects of kind {kind!r} are passed over", f"kind {kind}")
+            of = f" in {group}" if groups else ""
+            self.notices.add(obj, f"objects of kind {kind!r}{of} are passed over", f"kind {group}/{kind}")
         elif carried_config(obj) is not None:
             self.config_maps.append(obj)
         else:
             self.notices.add(obj, "a ConfigMap without queues.yaml is passed over", "ConfigMap")
 
 
-def _objects(root: Field, kind: str, depth: int = 0) -> Iterator[tuple[Field, str]]:
-    """The objects in a list (``List``, ``PodList``), or the one object."""
+def _objects(root: Field, kind: str, version: str, depth: int = 0) -> Iterator[tuple[Field, str, str]]:
+    """The objects in a list (``List``, ``PodList``), or the one object, with kind and API version."""
     if not kind.endswith("List") or "items" not in root.mapping() or depth > _NESTED_LISTS:
-        yield root, kind
+        yield root, kind, version
         return
     for item in root.list_of("items"):
         own = item.get("kind") if kind != "List" else item.need("kind", "the kind of object")
         name = own.name("the kind of object") if own else kind.removesuffix("List")
-        yield from _objects(item, name, depth + 1)
+        # an item of a typed list has its list's version; that of a plain List says nothing of its items
+        yield from _objects(item, name, _version(item, "" if kind == "List" else version), depth + 1)
+
+
+def _version(obj: Field, inherited: str) -> str:
+    version = obj.get("apiVersion")
+    return version.string() if version else inherited

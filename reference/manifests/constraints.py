@@ -74,7 +74,7 @@ def _affinity(affinity: Field, notices: Notices) -> tuple[tuple[Requirement, ...
     terms = required.need("nodeSelectorTerms", "a list of at least one term")
     result: list[tuple[Requirement, ...]] = []
     for term in terms.elements():
-        expressions = [_requirement(e) for e in term.list_of("matchExpressions")]
+        expressions = [read_requirement(e) for e in term.list_of("matchExpressions")]
         fields = term.list_of("matchFields")
         if fields:
             notices.add(fields[0], "matchFields of node affinity are not modelled: dropped", "matchFields")
@@ -86,7 +86,8 @@ def _affinity(affinity: Field, notices: Notices) -> tuple[tuple[Requirement, ...
     return tuple(result)
 
 
-def _requirement(field: Field) -> Requirement:
+def read_requirement(field: Field) -> Requirement:
+    """One element of ``matchExpressions``."""
     key = field.need("key", "a label").name("a label")
     operator = field.need("operator", "In, NotIn, Exists, DoesNotExist, Gt or Lt")
     names = {o.value: o for o in Operator}

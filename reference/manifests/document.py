@@ -76,6 +76,15 @@ class _Rows(Document):
         return Position(self._line, 1)
 
 
+class _Value(Document):
+    """A value that is in memory already: its paths are known, its places are not."""
+
+    file = ""
+
+    def position(self, path: Path, of_key: bool = False) -> Position | None:
+        return None
+
+
 class _Embedded(Document):
     """A text inside a string of another document, such as queues.yaml inside its ConfigMap."""
 
@@ -266,6 +275,11 @@ def json_field(text: str, file: str) -> Field:
         return Field(_Json(file, text), (), parse_json(text))
     except SyntaxProblem as problem:
         raise _syntax_error(_located(problem, text), file) from None
+
+
+def value_field(value: object) -> Field:
+    """A value that was parsed elsewhere; errors about it name the path, and whoever parsed it adds file and line."""
+    return Field(_Value(), (), value)
 
 
 def row_field(file: str, line: int, row: dict[str, str]) -> Field:

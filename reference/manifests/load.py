@@ -10,13 +10,13 @@ from reference.cluster.cluster import Cluster
 from reference.cluster.gang import Application
 from reference.cluster.resources import Resources, total
 from reference.errors import InputWarning
-from reference.manifests.applications import assemble
+from reference.manifests.applications import Workload, assemble, refuse_repeats
 from reference.manifests.collect import Collection
 from reference.manifests.document import ManifestError
 from reference.manifests.files import find_files
 from reference.manifests.openb import Table, choose, read_gangs, read_nodes
-from reference.manifests.queue_source import find_queues
 from reference.manifests.queues import DEFAULT_QUEUE, QueueConfig
+from reference.manifests.systems import read_systems
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,7 @@ def _native(collection: Collection) -> tuple[Cluster, str] | None:
         *(pod.source for pod in collection.pods),
         *collection.configs,
         *collection.config_maps,
+        *(each.field for objects in collection.objects.values() for each in objects),
         *(source for source in collection.node_fields.values() if source.document is not root.document),
     ]
     files = [each.document.file for each in others] + [table.file for table in collection.tables]
@@ -83,16 +84,21 @@ def _assembled(
 ) -> tuple[Cluster, str]:
     for node, row in read_nodes(node_table) if node_table else ():
         collection.add_node(node, row)
-    queues = find_queues(collection.configs, collection.config_maps, collection.notices)
-    workload = assemble(collection.pods, collection.nodes, queues.tree, collection.notices)
-    applications = workload.applications
+    refuse_repeats(collection.pods)
+    workload = Workload()
+    systems = read_systems(collection, workload)
+    queues = systems.queues
+    pods = [pod for pod in collection.pods if pod.number not in systems.claimed]
+    assemble(pods, collection.nodes, queues.tree, collection.notices, workload)
+    applications = workload.applications(collection.notices)
     if pod_table:
         applications += _gangs(pod_table, queues, gang_seed, len(applications), collection)
     nodes = (
         replace(node, occupied=workload.occupied[node.name]) if node.name in workload.occupied else node
         for node in collection.nodes.values()
     )
-    cluster = Cluster(tuple(nodes), queues.tree, tuple(applications), tuple(workload.running))
+    running = tuple(workload.running)
+    cluster = Cluster(tuple(nodes), queues.tree, tuple(applications), running, systems.node_types, systems.topologies)
     return cluster, queues.node_sort_policy
 
 

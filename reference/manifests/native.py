@@ -1,37 +1,47 @@
 """gangproof's own JSON of a ``Cluster``: every field of the types in ``reference.cluster``, amounts in their integer
-units (thousandths of a core or GPU, bytes, counts), nothing assumed. ``to_native`` writes it, ``load`` reads it back to
-an equal cluster. ::
+units (thousandths of a core or GPU, bytes, counts), nothing assumed. ``native_write.to_native`` writes it, ``load``
+reads it back to an equal cluster. ::
 
     {"gangproof": "cluster/v1",
      "nodes": [{"name": "n1", "capacity": {"vcore": 8000, "memory": 17179869184}, "labels": {"disk": "ssd"},
                 "taints": [{"key": "dedicated", "value": "ml", "effect": "NoSchedule"}],
-                "schedulable": true, "occupied": {"vcore": 100}}],
+                "schedulable": true, "occupied": {"vcore": 100}, "node_type": "big"}],
+     "node_types": [{"name": "big", "capacity": {"vcore": 8000}, "labels": {}, "taints": [], "minimum": 0,
+                     "maximum": 4, "price": 3, "priority": 0}],
+     "topologies": [{"name": "default", "levels": ["zone", "rack"]}],
      "queues": {"name": "root", "is_parent": true, "children": [
                 {"name": "root.batch", "maximum": {"vcore": 6000}, "guaranteed": {}, "sort_policy": "fifo",
-                 "max_applications": 5, "is_parent": false, "children": []}]},
+                 "max_applications": 5, "is_parent": false, "weight": 1, "deserved": {}, "reserved": {},
+                 "priority": 0, "reclaimable": true, "children": []}]},
      "applications": [{"name": "job-1", "queue": "root.batch", "submitted": 0, "weight": 1, "style": "Soft",
-                       "placeholder_timeout_seconds": 900,
+                       "placeholder_timeout_seconds": 900, "min_members": 5, "priority": 0, "namespace": "ml",
+                       "topology": [{"keys": ["zone"], "required": true}],
+                       "composites": [{"name": "all", "children": ["workers"], "min_children": 1, "topology": []}],
                        "task_groups": [{"name": "workers", "min_member": 4, "min_resource": {"vcore": 1000},
+                                        "size": 6, "topology": [{"keys": ["zone", "rack"], "required": false}],
                                         "constraints": {"node_selector": [{"key": "disk", "value": "ssd"}],
                                                         "tolerations": [{"key": "", "exists": true, "value": "",
                                                                          "effect": null}],
                                                         "affinity_terms": [[{"key": "zone", "operator": "In",
                                                                              "values": ["a"]}]]}}]}],
-     "running": [{"name": "p", "node": "n1", "queue": "root.batch", "resources": {"vcore": 500, "pods": 1}}]}
+     "running": [{"name": "p", "node": "n1", "queue": "root.batch", "resources": {"vcore": 500, "pods": 1},
+                  "application": "job-0", "task_group": "workers", "priority": 0}]}
 
 Members that have a default in the types may be left out; unknown members are errors.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from reference.cluster import (
     Application,
     Cluster,
+    CompositeGroup,
     Constraints,
     GangStyle,
     Node,
+    NodeType,
     Operator,
     Queue,
     QueueTree,
@@ -43,6 +53,8 @@ from reference.cluster import (
     TaintEffect,
     TaskGroup,
     Toleration,
+    Topology,
+    TopologyConstraint,
 )
 from reference.manifests.document import Field
 from reference.manifests.quantity import INT64_MAX
@@ -53,89 +65,12 @@ MARK: Final = "gangproof"
 _MAX_DEPTH: Final = 50
 
 
-# Writing
-
-
-def to_native(cluster: Cluster) -> dict[str, Any]:
-    """The native JSON of ``cluster``, as dicts and lists ready for ``json.dumps``."""
-    return {
-        MARK: FORMAT,
-        "nodes": [_node_json(node) for node in cluster.nodes],
-        "queues": _queue_json(cluster.queues.root),
-        "applications": [_application_json(application) for application in cluster.applications],
-        "running": [
-            {"name": pod.name, "node": pod.node, "queue": pod.queue, "resources": dict(pod.resources)}
-            for pod in cluster.running
-        ],
-    }
-
-
-def _node_json(node: Node) -> dict[str, Any]:
-    return {
-        "name": node.name,
-        "capacity": dict(node.capacity),
-        "labels": dict(sorted(node.labels.items())),
-        "taints": [{"key": t.key, "value": t.value, "effect": t.effect.value} for t in node.taints],
-        "schedulable": node.schedulable,
-        "occupied": dict(node.occupied),
-    }
-
-
-def _queue_json(queue: Queue) -> dict[str, Any]:
-    return {
-        "name": queue.name,
-        "maximum": dict(queue.maximum),
-        "guaranteed": dict(queue.guaranteed),
-        "sort_policy": queue.sort_policy.value,
-        "max_applications": queue.max_applications,
-        "is_parent": queue.is_parent,
-        "children": [_queue_json(child) for child in queue.children],
-    }
-
-
-def _application_json(application: Application) -> dict[str, Any]:
-    return {
-        "name": application.name,
-        "queue": application.queue,
-        "submitted": application.submitted,
-        "weight": application.weight,
-        "style": application.style.value,
-        "placeholder_timeout_seconds": application.placeholder_timeout_seconds,
-        "task_groups": [
-            {
-                "name": group.name,
-                "min_member": group.min_member,
-                "min_resource": dict(group.min_resource),
-                "constraints": _constraints_json(group.constraints),
-            }
-            for group in application.task_groups
-        ],
-    }
-
-
-def _constraints_json(constraints: Constraints) -> dict[str, Any]:
-    return {
-        "node_selector": [{"key": key, "value": value} for key, value in constraints.node_selector],
-        "tolerations": [
-            {"key": t.key, "exists": t.exists, "value": t.value, "effect": t.effect.value if t.effect else None}
-            for t in constraints.tolerations
-        ],
-        "affinity_terms": [
-            [{"key": r.key, "operator": r.operator.value, "values": list(r.values)} for r in term]
-            for term in constraints.affinity_terms
-        ],
-    }
-
-
-# Reading
-
-
 def read_native(root: Field) -> tuple[Cluster, dict[str, Field]]:
     """The cluster in a native document, and the places of its nodes. Raises ManifestError.
 
     Whether names are unique and references resolve is left to ``Cluster.problems``.
     """
-    only_keys(root, MARK, "nodes", "queues", "applications", "running")
+    only_keys(root, MARK, "nodes", "queues", "applications", "running", "node_types", "topologies")
     version = root.need(MARK, f"{FORMAT!r}")
     if version.value != FORMAT:
         raise version.error(f"{FORMAT!r}, the only format of this file that there is")
@@ -145,12 +80,14 @@ def read_native(root: Field) -> tuple[Cluster, dict[str, Field]]:
         queues=QueueTree(_queue(root.need("queues", "the root queue"), "", 1)),
         applications=tuple(_application(application) for application in root.list_of("applications")),
         running=tuple(_running(pod) for pod in root.list_of("running")),
+        node_types=tuple(_node_type(kind) for kind in root.list_of("node_types")),
+        topologies=tuple(_topology(each) for each in root.list_of("topologies")),
     )
     return cluster, dict(zip((node.name for node in cluster.nodes), nodes, strict=True))
 
 
 def _node(field: Field) -> Node:
-    only_keys(field, "name", "capacity", "labels", "taints", "schedulable", "occupied")
+    only_keys(field, "name", "capacity", "labels", "taints", "schedulable", "occupied", "node_type")
     return Node(
         name=_name(field),
         capacity=_resources(field.need("capacity", "a mapping of resources to amounts")),
@@ -158,7 +95,52 @@ def _node(field: Field) -> Node:
         taints=tuple(_taint(taint) for taint in field.list_of("taints")),
         schedulable=field.optional("schedulable", Field.boolean, True),
         occupied=field.optional("occupied", _resources, Resources()),
+        node_type=field.optional("node_type", Field.string, ""),
     )
+
+
+def _node_type(field: Field) -> NodeType:
+    only_keys(field, "name", "capacity", "labels", "taints", "minimum", "maximum", "price", "priority")
+    least = field.optional("minimum", _count, 0)
+    expected = f"a whole number, at least the minimum ({least})"
+    return NodeType(
+        name=_name(field),
+        capacity=_resources(field.need("capacity", "a mapping of resources to amounts")),
+        labels=field.optional("labels", Field.string_map, {}),
+        taints=tuple(_taint(taint) for taint in field.list_of("taints")),
+        minimum=least,
+        maximum=field.optional("maximum", lambda f: f.integer(least, INT64_MAX, expected), None),
+        price=field.optional("price", _count, 0),
+        priority=field.optional("priority", _signed, 0),
+    )
+
+
+def _topology(field: Field) -> Topology:
+    only_keys(field, "name", "levels")
+    return Topology(_name(field), _keys(field, "levels"))
+
+
+def _near(field: Field) -> tuple[TopologyConstraint, ...]:
+    """A list of topology constraints."""
+    found: list[TopologyConstraint] = []
+    for each in field.elements():
+        only_keys(each, "keys", "required")
+        found.append(TopologyConstraint(_keys(each, "keys"), each.optional("required", Field.boolean, True)))
+    return tuple(found)
+
+
+def _keys(field: Field, key: str) -> tuple[str, ...]:
+    """Node labels, at least one, each once."""
+    expected = "a list of node labels, widest first"
+    found: list[str] = []
+    for each in field.need(key, expected).elements(expected):
+        name = each.name("a node label")
+        if name in found:
+            raise each.error("each label once", f"{name!r} a second time")
+        found.append(name)
+    if not found:
+        raise field.need(key, expected).error("at least one node label", "an empty list")
+    return tuple(found)
 
 
 def _taint(field: Field) -> Taint:
@@ -168,7 +150,10 @@ def _taint(field: Field) -> Taint:
 
 
 def _queue(field: Field, above: str, depth: int) -> Queue:
-    only_keys(field, "name", "maximum", "guaranteed", "sort_policy", "max_applications", "is_parent", "children")
+    only_keys(
+        field, "name", "maximum", "guaranteed", "sort_policy", "max_applications", "is_parent", "children", "weight",
+        "deserved", "reserved", "priority", "reclaimable",
+    )  # fmt: skip
     if depth > _MAX_DEPTH:
         raise field.error(f"at most {_MAX_DEPTH} levels of queues", "a deeper one")
     name = _name(field)
@@ -181,34 +166,73 @@ def _queue(field: Field, above: str, depth: int) -> Queue:
         maximum=field.optional("maximum", _resources, Resources()),
         guaranteed=field.optional("guaranteed", _resources, Resources()),
         sort_policy=field.optional("sort_policy", lambda f: f.choice(SortPolicy), SortPolicy.FIFO),
-        max_applications=field.optional("max_applications", lambda f: f.integer(0, INT64_MAX), None),
+        max_applications=field.optional("max_applications", _count, None),
         children=tuple(_queue(child, name, depth + 1) for child in field.list_of("children")),
         is_parent=field.optional("is_parent", Field.boolean, False),
+        weight=field.optional("weight", _count, 1),
+        deserved=field.optional("deserved", _resources, Resources()),
+        reserved=field.optional("reserved", _resources, Resources()),
+        priority=field.optional("priority", _signed, 0),
+        reclaimable=field.optional("reclaimable", Field.boolean, True),
     )
 
 
 def _application(field: Field) -> Application:
-    only_keys(field, "name", "queue", "task_groups", "submitted", "weight", "style", "placeholder_timeout_seconds")
+    only_keys(
+        field, "name", "queue", "task_groups", "submitted", "weight", "style", "placeholder_timeout_seconds",
+        "min_members", "topology", "composites", "priority", "namespace",
+    )  # fmt: skip
+    groups = tuple(_task_group(group) for group in field.need("task_groups", "task groups").elements())
+    most = sum(group.most for group in groups)
+    expected = f"a whole number from 1 to {most}, the pods of all groups"
     return Application(
         name=_name(field),
         queue=field.need("queue", "the name of a leaf queue").name(),
-        task_groups=tuple(_task_group(group) for group in field.need("task_groups", "task groups").elements()),
-        submitted=field.optional("submitted", lambda f: f.integer(-INT64_MAX, INT64_MAX), 0),
-        weight=field.optional("weight", lambda f: f.integer(0, INT64_MAX), 1),
+        task_groups=groups,
+        submitted=field.optional("submitted", _signed, 0),
+        weight=field.optional("weight", _count, 1),
         style=field.optional("style", lambda f: f.choice(GangStyle), GangStyle.SOFT),
-        placeholder_timeout_seconds=field.optional(
-            "placeholder_timeout_seconds", lambda f: f.integer(0, INT64_MAX), 900
-        ),
+        placeholder_timeout_seconds=field.optional("placeholder_timeout_seconds", _count, 900),
+        min_members=field.optional("min_members", lambda f: f.integer(1, most, expected), None),
+        topology=field.optional("topology", _near, ()),
+        composites=tuple(_composite(each) for each in field.list_of("composites")),
+        priority=field.optional("priority", _signed, 0),
+        namespace=field.optional("namespace", Field.string, ""),
+    )
+
+
+def _composite(field: Field) -> CompositeGroup:
+    only_keys(field, "name", "children", "min_children", "topology")
+    children: list[str] = []
+    for child in field.need("children", "the names of its groups").elements("a list of names of groups"):
+        name = child.name("the name of a task group or composite group")
+        if name in children:
+            raise child.error("each group once", f"{name!r} a second time")
+        children.append(name)
+    if not children:
+        raise field.need("children", "names").error("at least one group", "an empty list")
+    least = field.need("min_children", "how many of the children have to be whole")
+    expected = f"a whole number from 1 to {len(children)}, the number of children"
+    return CompositeGroup(
+        name=_name(field),
+        children=tuple(children),
+        min_children=least.integer(1, len(children), expected),
+        topology=field.optional("topology", _near, ()),
     )
 
 
 def _task_group(field: Field) -> TaskGroup:
-    only_keys(field, "name", "min_member", "min_resource", "constraints")
+    only_keys(field, "name", "min_member", "min_resource", "constraints", "size", "topology")
+    size = field.optional("size", lambda f: f.integer(1, INT64_MAX, "a whole number, 1 or more"), None)
+    least = field.need("min_member", "how many pods")
+    expected = "a whole number, 1 or more" if size is None else f"a whole number from 0 to the size ({size})"
     return TaskGroup(
         name=_name(field),
-        min_member=field.need("min_member", "how many pods").integer(1, INT64_MAX, "a whole number, 1 or more"),
+        min_member=least.integer(1 if size is None else 0, INT64_MAX if size is None else size, expected),
         min_resource=_resources(field.need("min_resource", "a mapping of resources to amounts")),
         constraints=field.optional("constraints", _constraints, Constraints()),
+        size=size,
+        topology=field.optional("topology", _near, ()),
     )
 
 
@@ -247,13 +271,24 @@ def _requirement(field: Field) -> Requirement:
 
 
 def _running(field: Field) -> RunningPod:
-    only_keys(field, "name", "node", "queue", "resources")
+    only_keys(field, "name", "node", "queue", "resources", "application", "task_group", "priority")
     return RunningPod(
         name=_name(field),
         node=field.need("node", "the name of a node").name(),
         queue=field.need("queue", "the name of a queue").name(),
         resources=_resources(field.need("resources", "a mapping of resources to amounts")),
+        application=field.optional("application", Field.string, ""),
+        task_group=field.optional("task_group", Field.string, ""),
+        priority=field.optional("priority", _signed, 0),
     )
+
+
+def _count(field: Field) -> int:
+    return field.integer(0, INT64_MAX)
+
+
+def _signed(field: Field) -> int:
+    return field.integer(-INT64_MAX, INT64_MAX)
 
 
 def _name(field: Field) -> str:

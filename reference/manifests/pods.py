@@ -6,6 +6,7 @@ Management for Pods", "Init Containers", "Sidecar Containers", "Pod Overhead") f
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -40,7 +41,8 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 class Pod:
     """What matters of a pod, or of a pod template (``is_template``), each piece with its place in the file.
 
-    ``application`` is None for pods that no YuniKorn application owns. ``created`` is in microseconds since 1970.
+    ``application`` is None for pods that no YuniKorn application owns. ``created`` is in microseconds since 1970;
+    ``number`` is the place in reading order. Labels and annotations are those that are not empty.
     """
 
     source: Field
@@ -59,6 +61,9 @@ class Pod:
     is_placeholder: bool
     is_foreign: bool
     is_template: bool
+    number: int
+    labels: Mapping[str, Field]
+    annotations: Mapping[str, Field]
 
     @property
     def full_name(self) -> str:
@@ -83,12 +88,13 @@ def read_pod(obj: Field, number: int) -> Pod:
     phase = status.get("phase") if status else None
     return _read(
         obj,
-        name=_name(metadata, number),
-        namespace=_namespace(metadata),
+        name=object_name(metadata, number),
+        namespace=namespace_of(metadata),
         labelled=metadata,
-        created=_created(metadata),
+        created=created_at(metadata),
         is_finished=phase is not None and phase.string() in ("Succeeded", "Failed"),
         is_template=False,
+        number=number,
     )
 
 
@@ -100,12 +106,13 @@ def read_template(obj: Field, kind: str, number: int) -> Pod:
         template = template.need(step, "a pod template")
     return _read(
         template,
-        name=_name(metadata, number),
-        namespace=_namespace(metadata),
+        name=object_name(metadata, number),
+        namespace=namespace_of(metadata),
         labelled=template.get("metadata"),
-        created=_created(metadata),
+        created=created_at(metadata),
         is_finished=False,
         is_template=True,
+        number=number,
     )
 
 
@@ -117,9 +124,10 @@ def _read(
     created: int | None,
     is_finished: bool,
     is_template: bool,
+    number: int,
 ) -> Pod:
-    labels = _texts(labelled, "labels")
-    annotations = _texts(labelled, "annotations")
+    labels = texts(labelled, "labels")
+    annotations = texts(labelled, "annotations")
     spec = obj.get("spec")
     if spec is not None:
         spec.mapping()
@@ -148,22 +156,27 @@ def _read(
         is_placeholder=placeholder is not None and placeholder.string() in ("1", "t", "T", "true", "TRUE", "True"),
         is_foreign=foreign,
         is_template=is_template,
+        number=number,
+        labels=labels,
+        annotations=annotations,
     )
 
 
-def _name(metadata: Field, number: int) -> str:
+def object_name(metadata: Field, number: int) -> str:
+    """``name``, or ``generateName`` and the object's number."""
     generated = metadata.get("generateName")
     if metadata.get("name") is None and generated:
         return f"{generated.name()}{number}"
     return metadata.need("name", "the object's name").name("the object's name")
 
 
-def _namespace(metadata: Field) -> str:
+def namespace_of(metadata: Field) -> str:
+    """The namespace; ``default`` where none is named."""
     namespace = metadata.get("namespace")
     return (namespace.string() if namespace else "") or "default"
 
 
-def _texts(metadata: Field | None, kind: str) -> dict[str, Field]:
+def texts(metadata: Field | None, kind: str) -> dict[str, Field]:
     """Labels or annotations that are not empty."""
     found = metadata.get(kind) if metadata else None
     if found is None:
@@ -175,7 +188,8 @@ def _first(fields: dict[str, Field], keys: tuple[str, ...]) -> Field | None:
     return next((fields[key] for key in keys if key in fields), None)
 
 
-def _created(metadata: Field) -> int | None:
+def created_at(metadata: Field) -> int | None:
+    """``creationTimestamp`` in microseconds since 1970."""
     field = metadata.get("creationTimestamp")
     if field is None:
         return None

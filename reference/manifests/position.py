@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -77,3 +79,17 @@ def path_text(path: Path) -> str:
             escaped = step.replace("\\", "\\\\").replace('"', '\\"')
             text += f'["{escaped}"]'
     return text
+
+
+_STEP: Final = re.compile(r'\.?(?P<name>[^.\[\]"]+)|\[(?P<index>\d+)\]|\[(?P<text>"(?:[^"\\]|\\.)*")\]')
+
+
+def steps_of(text: str) -> Path:
+    """The path that ``path_text`` wrote as ``text``; as far as it can be read, where someone else wrote it."""
+    steps: list[Step] = []
+    at = 0
+    while (found := _STEP.match(text, at)) is not None:
+        name, index, quoted = found.group("name", "index", "text")
+        steps.append(int(index) if index is not None else name if quoted is None else str(json.loads(quoted)))
+        at = found.end()
+    return tuple(steps)

@@ -12,8 +12,9 @@ from types import MappingProxyType
 from typing import Final, Protocol
 
 from reference.cluster import Cluster
+from reference.cluster.features import Feature, refuse
 from reference.errors import InputError
-from reference.schedulers import yunikorn
+from reference.schedulers import kubernetes, volcano, yunikorn
 from reference.schedulers.result import LogEntry, ScheduleResult
 
 
@@ -23,18 +24,25 @@ class Scheduler(Protocol):
     def __call__(self, cluster: Cluster, **options: object) -> ScheduleResult: ...
 
 
-POLICIES: Final[Mapping[str, Scheduler]] = MappingProxyType({"yunikorn": yunikorn.schedule})
+POLICIES: Final[Mapping[str, Scheduler]] = MappingProxyType(
+    {"yunikorn": yunikorn.schedule, "volcano": volcano.schedule, "kubernetes": kubernetes.schedule}
+)
+
+
+KNOWS: Final[Mapping[str, frozenset[Feature]]] = MappingProxyType(dict.fromkeys(POLICIES, frozenset()))
+"""What each policy knows of a cluster beyond plain gangs."""
 
 
 def schedule(cluster: Cluster, policy: str = "yunikorn", **options: object) -> ScheduleResult:
     """Run the reference scheduler ``policy`` on ``cluster`` until nothing more can be placed.
 
-    Options are the scheduler's own (``reference.schedulers.yunikorn.Options``). Raises InputError for an unknown policy
-    or a bad option.
+    Options are the scheduler's own (``Options`` of its package). Raises InputError for an unknown policy or a bad
+    option, and for a cluster with rules that the policy does not know (``reference.cluster.features``).
     """
     if policy not in POLICIES:
         raise InputError(repr(policy), f"one of {', '.join(POLICIES)}", where="policy")
+    refuse(cluster, KNOWS.get(policy, frozenset()), policy)
     return POLICIES[policy](cluster, **options)
 
 
-__all__ = ["POLICIES", "LogEntry", "ScheduleResult", "Scheduler", "schedule"]
+__all__ = ["KNOWS", "POLICIES", "LogEntry", "ScheduleResult", "Scheduler", "schedule"]

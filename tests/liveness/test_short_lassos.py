@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import cache
 
 import pytest
 from test_random_liveness import machine_of, random_case
@@ -17,6 +18,7 @@ from model.language import Expr, Machine, Property, choose, one_of, require, str
 from model.semantics import Semantics, State, explore
 from model.semantics_liveness import arguments, demands, moves, refutes
 from model.trace import Trace
+from model.verdict import PropertyVerdict
 
 # A tracer would take more time here than the tests do; what they run is run by others too.
 pytestmark = pytest.mark.no_cover
@@ -184,15 +186,21 @@ def test_no_shortest_way_to_a_shortest_loop_in_a_maze_changes_fewer_cells() -> N
 LONGER = "the loop may be longer than need be: "
 
 
+@cache
+def exact_cases(seed: int) -> list[tuple[Machine, PropertyVerdict]]:
+    """Random machines, and what an exact search says of each."""
+    rnd = random.Random(seed)
+    cases = [machine_of(random_case(rnd)) for _ in range(60)]
+    return [(m, Exploration(m).verdict.properties[0]) for m in cases]
+
+
 def compare_with_exact(seed: int, reason: str, exhaust: Callable[[], None]) -> Counter[str]:
     """What is shown once ``exhaust`` has taken away what an exact search needs is fair, never shorter, and says so
     unless nothing could be shorter."""
-    rnd = random.Random(seed)
-    cases = [machine_of(random_case(rnd)) for _ in range(60)]
-    exact = [Exploration(m).verdict.properties[0] for m in cases]
+    cases = exact_cases(seed)
     exhaust()
     seen: Counter[str] = Counter()
-    for machine, best in zip(cases, exact, strict=True):
+    for machine, best in cases:
         other = Exploration(machine).verdict.properties[0]
         if best.trace is None or best.trace.loop_start is None or best.note is not None:
             continue

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from reference.manifests.document import ManifestError, embedded_json, embedded_yaml, json_field, yaml_fields
 from reference.manifests.json_text import JsonPositions, parse_json
-from reference.manifests.position import Path, SyntaxProblem, path_text
+from reference.manifests.position import Path, SyntaxProblem, path_text, steps_of
 from reference.manifests.yaml_text import parse_yaml
 
 WORDS = st.sampled_from(["<<", "null", "1", "true", "a b", "*a", "- x", "#"])
@@ -199,3 +199,4 @@ def test_embedded_yaml_says_where_in_both() -> None:
 )
 def test_paths_read_as_users_write_them(path: Path, text: str) -> None:
     assert path_text(path) == text
+    assert steps_of(text) == path

@@ -115,11 +115,11 @@ def test_byte_order_marks_and_windows_lines(write: Write) -> None:
 
 
 def test_other_kinds_are_remarked_once_each(load_objects: Callable[..., LoadResult]) -> None:
-    others = [{"kind": kind, "metadata": {"name": "x"}} for kind in ("Service", "PriorityClass", "Service", "FooList")]
+    others = [{"kind": kind, "metadata": {"name": "x"}} for kind in ("Service", "Lease", "Service", "FooList")]
     result = load_objects(node(), gang(), *others)
     assert [w.text for w in result.warnings][:3] == [
         "objects of kind 'Service' are passed over (and 1 more like this)",
-        "objects of kind 'PriorityClass' are passed over",
+        "objects of kind 'Lease' are passed over",
         "objects of kind 'FooList' are passed over",
     ]
 

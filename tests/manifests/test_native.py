@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,11 @@ from objects import gang, node
 from reference.cluster import (
     Application,
     Cluster,
+    CompositeGroup,
     Constraints,
     GangStyle,
     Node,
+    NodeType,
     Operator,
     Queue,
     QueueTree,
@@ -30,6 +32,8 @@ from reference.cluster import (
     TaintEffect,
     TaskGroup,
     Toleration,
+    Topology,
+    TopologyConstraint,
 )
 from reference.manifests import ManifestError, load, to_native
 from reference.manifests.document import json_field
@@ -47,26 +51,51 @@ CONSTRAINTS = st.builds(
     st.lists(st.builds(Toleration, TEXT, st.booleans(), TEXT, st.none() | EFFECTS), max_size=2).map(tuple),
     st.lists(st.lists(REQUIREMENTS, max_size=2).map(tuple), max_size=2).map(tuple),
 )
-NODES = st.builds(
-    Node,
-    NAMES,
-    RESOURCES,
-    st.dictionaries(TEXT, TEXT, max_size=2),
-    st.lists(st.builds(Taint, TEXT, TEXT, EFFECTS), max_size=2).map(tuple),
-    st.booleans(),
-    RESOURCES,
+TAINTS = st.lists(st.builds(Taint, TEXT, TEXT, EFFECTS), max_size=2).map(tuple)
+LABELS = st.dictionaries(TEXT, TEXT, max_size=2)
+KEYS = st.lists(NAMES, min_size=1, max_size=2, unique=True).map(tuple)
+NEAR = st.lists(st.builds(TopologyConstraint, KEYS, st.booleans()), max_size=2).map(tuple)
+ORDER = st.integers(-5, 2**62)
+NODES = st.builds(Node, NAMES, RESOURCES, LABELS, TAINTS, st.booleans(), RESOURCES, TEXT)
+NODE_TYPES = st.builds(
+    lambda least, more, **rest: NodeType(minimum=least, maximum=None if more is None else least + more, **rest),
+    st.integers(0, 9),
+    st.none() | st.integers(0, 9),
+    name=NAMES,
+    capacity=RESOURCES,
+    labels=LABELS,
+    taints=TAINTS,
+    price=st.integers(0, 9),
+    priority=ORDER,
 )
-GROUPS = st.builds(TaskGroup, NAMES, st.integers(1, 2**31), RESOURCES, CONSTRAINTS)
-APPLICATIONS = st.builds(
-    Application,
-    NAMES,
-    NAMES,
-    st.lists(GROUPS, max_size=2).map(tuple),
-    st.integers(-5, 2**62),
-    st.integers(1, 2**62),
-    st.sampled_from(GangStyle),
-    st.integers(0, 10**6),
+GROUPS = st.one_of(
+    st.builds(TaskGroup, NAMES, st.integers(1, 2**31), RESOURCES, CONSTRAINTS, st.none(), NEAR),
+    st.builds(TaskGroup, NAMES, st.integers(0, 9), RESOURCES, CONSTRAINTS, st.integers(9, 2**31), NEAR),
 )
+COMPOSITES = st.builds(
+    lambda name, children, near: CompositeGroup(name, children, len(children), near), NAMES, KEYS, NEAR
+)
+
+
+@st.composite
+def any_application(draw: st.DrawFn) -> Application:
+    """Every field of an application, whether or not its references make sense."""
+    groups = tuple(draw(st.lists(GROUPS, max_size=2)))
+    pods = sum(group.most for group in groups)
+    return Application(
+        name=draw(NAMES),
+        queue=draw(NAMES),
+        task_groups=groups,
+        submitted=draw(ORDER),
+        weight=draw(st.integers(1, 2**62)),
+        style=draw(st.sampled_from(GangStyle)),
+        placeholder_timeout_seconds=draw(st.integers(0, 10**6)),
+        min_members=draw(st.integers(1, pods)) if pods and draw(st.booleans()) else None,
+        topology=draw(NEAR),
+        composites=tuple(draw(st.lists(COMPOSITES, max_size=2))),
+        priority=draw(ORDER),
+        namespace=draw(TEXT),
+    )
 
 
 def queue(name: str, *children: Queue) -> st.SearchStrategy[Queue]:
@@ -80,7 +109,15 @@ def queue(name: str, *children: Queue) -> st.SearchStrategy[Queue]:
         st.none() | st.integers(0, 9),
         st.just(children),
         st.booleans(),
+        st.integers(0, 9),
+        RESOURCES,
+        RESOURCES,
+        ORDER,
+        st.booleans(),
     )
+
+
+PODS = st.lists(st.builds(RunningPod, NAMES, NAMES, NAMES, RESOURCES, TEXT, TEXT, ORDER), max_size=2)
 
 
 @st.composite
@@ -88,12 +125,13 @@ def any_cluster(draw: st.DrawFn) -> Cluster:
     """Every field of every type, whether or not it makes sense."""
     below = draw(queue("root.a.b"))
     tree = QueueTree(draw(queue("root", draw(queue("root.a", below)), draw(queue("root.c")))))
-    pods = st.lists(st.builds(RunningPod, NAMES, NAMES, NAMES, RESOURCES), max_size=2)
     return Cluster(
         tuple(draw(st.lists(NODES, max_size=2, unique_by=lambda n: n.name))),
         tree,
-        tuple(draw(st.lists(APPLICATIONS, max_size=2))),
-        tuple(draw(pods)),
+        tuple(draw(st.lists(any_application(), max_size=2))),
+        tuple(draw(PODS)),
+        tuple(draw(st.lists(NODE_TYPES, max_size=2))),
+        tuple(draw(st.lists(st.builds(Topology, NAMES, KEYS), max_size=2))),
     )
 
 
@@ -104,6 +142,34 @@ def test_every_field_survives_the_way_through_json(cluster: Cluster) -> None:
     again, _ = read_native(json_field(text, "c.json"))
     assert again == cluster
     assert json.dumps(to_native(again)) == text
+
+
+def test_every_field_of_every_type_is_written() -> None:
+    group = TaskGroup("g", 1, Resources(), topology=(TopologyConstraint(("rack",)),))
+    application = Application("a", "root", (group,), composites=(CompositeGroup("c", ("g",), 1),))
+    kind = NodeType("t", Resources())
+    made = Cluster(
+        (kind.node("n"),),
+        QueueTree(Queue("root")),
+        (application,),
+        (RunningPod("p", "n", "root", Resources()),),
+        (kind,),
+        (Topology("x", ("rack",)),),
+    )
+    native = to_native(made)
+    for written, value in (
+        (native["nodes"][0], made.nodes[0]),
+        (native["queues"], made.queues.root),
+        (native["applications"][0], application),
+        (native["applications"][0]["task_groups"][0], group),
+        (native["applications"][0]["task_groups"][0]["topology"][0], group.topology[0]),
+        (native["applications"][0]["composites"][0], application.composites[0]),
+        (native["running"][0], made.running[0]),
+        (native["node_types"][0], kind),
+        (native["topologies"][0], made.topologies[0]),
+        ({key: written for key, written in native.items() if key != "gangproof"}, made),
+    ):
+        assert set(written) == {field.name for field in fields(value)}
 
 
 @settings(max_examples=50)
@@ -154,6 +220,30 @@ BAD: list[tuple[tuple[str | int, ...], Any, str]] = [
     (("applications", 0, "task_groups", 0, "constraints", "tolerations"), [{}], "true or false"),
     (("applications", 0, "task_groups", 0, "constraints", "affinity_terms"), [[{"operator": "In"}]], "a label"),
     (("running", 0, "node"), "other", "runs on unknown node 'other'"),
+    (("running", 0, "priority"), "high", "a whole number"),
+    (("nodes", 0, "node_type"), "big", "of unknown node type 'big'"),
+    (("node_types",), [{"name": "t", "capacity": {}, "minimum": 2, "maximum": 1}], "at least the minimum (2)"),
+    (("node_types",), [{"name": "t", "capacity": {}, "price": -1}], "found -1"),
+    (("node_types",), [{"name": "t", "capacity": {}}] * 2, "two node types are named 't'"),
+    (("topologies",), [{"name": "x", "levels": []}], "at least one node label"),
+    (("topologies",), [{"name": "x", "levels": ["rack", "rack"]}], "'rack' a second time"),
+    (("topologies",), [{"name": "x", "levels": [""]}], "an empty text"),
+    (("queues", "weight"), -1, "found -1"),
+    (("queues", "reclaimable"), 1, "true or false"),
+    (("queues", "reserved"), {"vcore": "1"}, "a whole number in the resource's base unit"),
+    (("applications", 0, "min_members"), 3, "from 1 to 2, the pods of all groups"),
+    (("applications", 0, "min_members"), 0, "from 1 to 2, the pods of all groups"),
+    (("applications", 0, "topology"), [{}], "widest first"),
+    (("applications", 0, "topology"), [{"keys": ["a"], "required": "yes"}], "true or false"),
+    (("applications", 0, "composites"), [{"name": "c", "children": [], "min_children": 1}], "at least one group"),
+    (("applications", 0, "composites"), [{"name": "c", "children": ["g"], "min_children": 2}], "from 1 to 1, the"),
+    (("applications", 0, "composites"), [{"name": "c", "children": ["g", "g"], "min_children": 1}], "'g' a second"),
+    (("applications", 0, "composites"), [{"name": "c", "children": ["h"], "min_children": 1}], "the unknown group 'h'"),
+    (("applications", 0, "composites"), [{"name": "g", "children": ["g"], "min_children": 1}], "are named 'g'"),
+    (("applications", 0, "composites"), [{"name": "c", "children": ["c"], "min_children": 1}], "is inside itself"),
+    (("applications", 0, "task_groups", 0, "size"), 1, "from 0 to the size (1)"),
+    (("applications", 0, "task_groups", 0, "size"), 0, "a whole number, 1 or more"),
+    (("applications", 0, "task_groups", 0, "topology"), {}, "a list"),
 ]  # fmt: skip
 
 

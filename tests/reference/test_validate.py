@@ -29,6 +29,7 @@ from reference.cluster import (
     TaintEffect,
     TaskGroup,
     Toleration,
+    TopologyConstraint,
     total,
 )
 from reference.strategies import clusters, constraints, nodes
@@ -42,6 +43,7 @@ def example(
     capacity: int = 4,
     pods: int = 2,
     maximum: dict[str, dict[str, int]] | None = None,
+    reserved: dict[str, dict[str, int]] | None = None,
     most: dict[str, int] | None = None,
     constraint: Constraints = ANYWHERE,
     running: tuple[RunningPod, ...] = (),
@@ -49,9 +51,16 @@ def example(
 ) -> Cluster:
     """Two nodes of 4 and two gangs of 2 pods of 2 each, in two leaves under root.p: full to the last unit."""
     limits = {name: Resources(amounts) for name, amounts in (maximum or {}).items()}
+    kept = {name: Resources(amounts) for name, amounts in (reserved or {}).items()}
 
     def queue(name: str, *children: Queue) -> Queue:
-        return Queue(name, limits.get(name, Resources()), max_applications=(most or {}).get(name), children=children)
+        return Queue(
+            name,
+            limits.get(name, Resources()),
+            max_applications=(most or {}).get(name),
+            children=children,
+            reserved=kept.get(name, Resources()),
+        )
 
     both = tuple(Node(name, Resources({VCORE: capacity, PODS: pods}), **node) for name in ("n0", "n1"))  # type: ignore[arg-type]
     tree = QueueTree(queue("root", queue("root.p", queue("root.p.a"), queue("root.p.b"))))
@@ -78,6 +87,32 @@ def placed(*assignments: Assignment, admitted: tuple[str, ...] = ("one", "two"))
 
 def swapped(index: int, assignment: Assignment) -> Placement:
     return placed(*GOOD.assignments[:index], assignment, *GOOD.assignments[index + 1 :])
+
+
+def near(keys: tuple[str, ...] = ("rack",), racks: tuple[str, str] = ("1", "2"), group: bool = False) -> Cluster:
+    """The example with racks, one node in each of two zones; gang one has to stay in one domain of ``keys``."""
+    made = example()
+    wanted = (TopologyConstraint(keys), TopologyConstraint(("zone", "rack"), required=False))
+    nodes = tuple(
+        replace(node, labels={"zone": zone, "rack": rack})
+        for node, zone, rack in zip(made.nodes, "ab", racks, strict=True)
+    )
+    one, two = made.applications
+    one = (
+        replace(one, task_groups=(replace(one.task_groups[0], topology=wanted),))
+        if group
+        else replace(one, topology=wanted)
+    )
+    return replace(made, nodes=nodes, applications=(one, two))
+
+
+def kept_below() -> Cluster:
+    """A queue that uses nothing has kept 3 of the 6 of the root; it is below a queue that has kept 1."""
+    made = example(maximum={"root": {VCORE: 6}}, reserved={"root.p": {VCORE: 1}})
+    aside = Queue(
+        "root.x", children=(Queue("root.x.y", reserved=Resources({VCORE: 3})),), reserved=Resources({VCORE: 1})
+    )
+    return replace(made, queues=QueueTree(replace(made.queues.root, children=(*made.queues.root.children, aside))))
 
 
 def running(node: str, queue: str, amount: int) -> RunningPod:
@@ -147,6 +182,16 @@ CORRUPTED: dict[str, tuple[Rule, str, Cluster, Placement]] = {
     "maxapplications of the leaf": (
         Rule.MAX_APPLICATIONS, "root.p.a", example(most={"root.p.a": 0}), GOOD),
     "maxapplications of the parent": (Rule.MAX_APPLICATIONS, "root.p", example(most={"root.p": 1}), GOOD),
+    "two racks": (Rule.TOPOLOGY, "one", near(), ONLY_ONE),
+    "two racks of a group": (Rule.TOPOLOGY, "one/g", near(group=True), ONLY_ONE),
+    "two racks of that name": (Rule.TOPOLOGY, "one", near(keys=("zone", "rack"), racks=("1", "1")), ONLY_ONE),
+    "no rack at all": (
+        Rule.TOPOLOGY, "one", near(keys=("row",)), placed(Assignment("one", "g", "n0", 2), admitted=("one",))),
+    "reserved for another": (
+        Rule.QUEUE_RESERVED, "root.p", example(maximum={"root.p": {VCORE: 5}}, reserved={"root.p.b": {VCORE: 2}}),
+        ONLY_ONE),
+    "reserved deeper down": (
+        Rule.QUEUE_RESERVED, "root", kept_below(), ONLY_ONE),
     "neither admitted nor pending": (Rule.PENDING, "two", example(), replace(ONLY_ONE, pending={})),
     "admitted and pending": (Rule.PENDING, "one", example(), replace(GOOD, pending={"one": "waits"})),
     "no reason": (Rule.PENDING, "two", example(), replace(ONLY_ONE, pending={"two": " "})),
@@ -180,6 +225,33 @@ def test_the_uncorrupted_pass() -> None:
     assert validate(example(), ONLY_ONE) == []
     assert validate(example(), Placement((), (), {"one": "waits", "two": "waits"})) == []
     assert validate(example(maximum={"root.p": {VCORE: 8, PODS: 4}}, most={"root.p": 2, "root.p.a": 1}), GOOD) == []
+
+
+def test_one_domain_is_enough() -> None:
+    assert validate(near(racks=("1", "1")), ONLY_ONE) == []  # a rack is a bare name, as for Kubernetes
+    together = placed(Assignment("one", "g", "n0", 2), admitted=("one",))
+    assert validate(near(keys=("zone", "rack")), together) == []
+
+
+def test_what_is_reserved_is_free_for_its_own_queue() -> None:
+    kept = example(maximum={"root.p": {VCORE: 8}}, reserved={"root.p.a": {VCORE: 4}, "root.p.b": {VCORE: 4}})
+    assert validate(kept, GOOD) == []
+    # running pods of another queue took it already: using one's own is no fault
+    lent = example(
+        capacity=9, maximum={"root.p": {VCORE: 6}}, reserved={"root.p.b": {VCORE: 4}},
+        running=(running("n1", "root.p.a", 4),),
+    )  # fmt: skip
+    assert (
+        validate(
+            replace(lent, queues=QueueTree(replace(lent.queues.root, maximum=Resources({VCORE: 9})))),
+            Placement((), (), {"one": "waits", "two": "waits"}),
+        )
+        == []
+    )
+    one_pod = replace(
+        lent, applications=(lent.applications[0], replace(lent.applications[1], task_groups=(TaskGroup("g", 1, POD),)))
+    )
+    assert validate(one_pod, placed(Assignment("two", "g", "n0", 1), admitted=("two",))) == []
 
 
 def test_pods_are_unlimited_where_the_node_does_not_list_them() -> None:

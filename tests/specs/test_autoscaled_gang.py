@@ -238,6 +238,8 @@ def test_what_a_parameter_switches_off_is_not_declared(parameters: dict[str, Any
 # ---- faults
 
 
+# The museum's test tries each of these too, beside those of the other specs.
+@pytest.mark.slow
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: m.name)
 def test_every_fault_is_found(mutant: Mutant) -> None:
     machine = mutant.make()
@@ -250,6 +252,7 @@ def test_every_fault_is_found(mutant: Mutant) -> None:
         assert Semantics(machine).replay(found.trace) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", {str(dict(m.parameters)): m.parameters for m in MUTANTS}.values(), ids=str)
 def test_without_the_fault_its_scope_holds(parameters: Mapping[str, Any]) -> None:
     assert explore(autoscaled_gang(**parameters)).outcome is Outcome.HOLDS

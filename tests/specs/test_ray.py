@@ -8,8 +8,8 @@ import re
 from pathlib import Path
 
 import pytest
+from samples import one_in
 from tables import assert_same_counts, found, load, rows, told, vacuous, violated
-from thirds import a_third
 
 import specs.ray
 from model.explore import explore
@@ -34,7 +34,7 @@ def test_the_table_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    "parameters", [*a_third(SMALL), *(pytest.param(p, marks=pytest.mark.slow) for p in ROWS if p not in SMALL)]
+    "parameters", [*one_in(3, SMALL), *(pytest.param(p, marks=pytest.mark.slow) for p in ROWS if p not in SMALL)]
 )
 def test_the_table_tells_what_is_found(parameters: str) -> None:
     verdict = explore(load("ray", parameters))

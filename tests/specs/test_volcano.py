@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from samples import one_in
 from tables import assert_same_counts, found, load, rows, told, vacuous, violated
-from thirds import a_third
 
 import specs.volcano
 from model.explore import explore
@@ -44,7 +44,7 @@ def test_the_tables_are_read() -> None:
     assert len(CASES) == 10
 
 
-@pytest.mark.parametrize(("spec", "parameters"), a_third(ROWS))
+@pytest.mark.parametrize(("spec", "parameters"), one_in(3, ROWS))
 def test_the_table_tells_what_is_found(spec: str, parameters: str) -> None:
     verdict = explore(load(spec, parameters))
     assert found(verdict) == told(ROWS[spec, parameters])

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
+from samples import one_in
 from tables import assert_same_counts, found, load, rows, told, vacuous, violated
-from thirds import a_third
 
 import specs.yunikorn.seed
 from model.explore import explore
@@ -35,7 +35,7 @@ def test_the_table_is_read() -> None:
     assert len(ROWS) == 20
 
 
-@pytest.mark.parametrize("parameters", a_third(ROWS))
+@pytest.mark.parametrize("parameters", one_in(3, ROWS))
 def test_the_table_tells_what_is_found(parameters: str) -> None:
     verdict = explore(load("yunikorn", parameters, "edition=seed"))
     assert found(verdict) == told(ROWS[parameters])

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 from finding_traces import SHOWN, rewritten
+from samples import one_in
 from tables import assert_same_counts, found, load, rows, told
-from thirds import a_third
 
 import specs.yunikorn.current
 from model.explore import explore
@@ -58,7 +58,7 @@ LARGE = [parameters for parameters, row in ROWS.items() if int(row["states"].rep
 @pytest.mark.parametrize(
     "parameters",
     [
-        *a_third(parameters for parameters in ROWS if parameters not in LARGE),
+        *one_in(3, (parameters for parameters in ROWS if parameters not in LARGE)),
         *(pytest.param(parameters, marks=pytest.mark.slow) for parameters in LARGE),
     ],
 )
@@ -103,10 +103,13 @@ def test_every_level_is_told_to_bind_somewhere() -> None:
 
 @pytest.mark.parametrize(
     ("action", "level", "scope", "broken"),
-    a_third(
-        (action, level, one if action == "allocate_placeholder" or other == "the same" else other, broken)
-        for level, one, other, broken in reversed(BINDS)
-        for action in ("allocate_placeholder", "allocate_real")
+    one_in(
+        3,
+        (
+            (action, level, one if action == "allocate_placeholder" or other == "the same" else other, broken)
+            for level, one, other, broken in reversed(BINDS)
+            for action in ("allocate_placeholder", "allocate_real")
+        ),
     ),
 )
 def test_a_level_binds_where_it_is_told_to(action: str, level: str, scope: str, broken: str) -> None:
@@ -187,7 +190,7 @@ def test_a_finding_is_found(name: str) -> None:
     assert re.search(r"^Confirmed: (yes|no)\b", FINDINGS[name], re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", a_third(FINDINGS))
+@pytest.mark.parametrize("name", one_in(3, FINDINGS))
 def test_a_finding_has_the_trace_that_is_printed(name: str) -> None:
     assert SHOWN.search(FINDINGS[name])
     assert rewritten(FINDINGS[name]) == FINDINGS[name]

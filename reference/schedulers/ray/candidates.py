@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 
-from reference.schedulers.ray.node import Fill, Need, SchedulingNode, Source, try_schedule
+from reference.schedulers.ray.node import Fill, Need, Rules, SchedulingNode, Source, try_schedule
 from reference.schedulers.ray.request import InstanceStatus
 
 Ties = Callable[[str], tuple[float, ...]]
@@ -60,11 +60,9 @@ class _Group:
 class Candidates:
     """Nodes that wait to be chosen, in the order of ``add``, for the requests of ``demand`` that are left."""
 
-    def __init__(
-        self, demand: Demand, source: Source, *, has_labels: bool, alike_once: bool, unit: int, ties: Ties
-    ) -> None:
-        self._demand, self._source, self._unit, self._ties = demand, source, unit, ties
-        self._has_labels, self._alike_once = has_labels, alike_once
+    def __init__(self, demand: Demand, source: Source, *, rules: Rules, alike_once: bool, ties: Ties) -> None:
+        self._demand, self._source, self._ties = demand, source, ties
+        self._rules, self._alike_once = rules, alike_once
         self._groups: dict[object, _Group] = {}
         self._ranked: list[tuple[tuple[float, ...], int, int, _Group]] = []
         self._watched: list[list[tuple[int, int, int, _Group]]] = [[] for _ in demand.needs]
@@ -167,6 +165,4 @@ class Candidates:
 
     def _try_once(self, node: SchedulingNode) -> Fill | None:
         demand = self._demand
-        return try_schedule(
-            node, self._source, demand.needs, demand.remaining, demand.waiting, self._has_labels, self._unit
-        )
+        return try_schedule(node, self._source, demand.needs, demand.remaining, demand.waiting, self._rules)

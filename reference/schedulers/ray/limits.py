@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from reference.schedulers.ray.edition import Edition
 from reference.schedulers.ray.node import NodeStatus, SchedulingNode, Source, TerminationCause
-from reference.schedulers.ray.request import Instance, InstanceStatus, SchedulingRequest
+from reference.schedulers.ray.request import Instance, InstanceStatus, NodeKind, SchedulingRequest
 
 Nodes = list[SchedulingNode]
 
@@ -32,7 +32,7 @@ def initial_nodes(request: SchedulingRequest, edition: Edition) -> Nodes:
                 nodes.append(_of(node, instance))
             elif not request.disable_launch_config_check:
                 node = SchedulingNode(instance.node_type, NodeStatus.SCHEDULABLE, {}, ({}, {}), {})
-                nodes.append(replace(_of(node, instance), is_head=False).terminated(TerminationCause.OUTDATED))
+                nodes.append(replace(_of(node, instance), kind=NodeKind.WORKER).terminated(TerminationCause.OUTDATED))
     return nodes
 
 
@@ -53,7 +53,7 @@ def _running(instance: Instance, priority: int, edition: Edition) -> SchedulingN
 
 
 def _of(node: SchedulingNode, instance: Instance) -> SchedulingNode:
-    return replace(node, instance=instance.name, instance_status=instance.status, is_head=instance.is_head)
+    return replace(node, instance=instance.name, instance_status=instance.status, kind=instance.kind)
 
 
 def terminate_outdated(nodes: Nodes, request: SchedulingRequest) -> Nodes:
@@ -117,7 +117,8 @@ def terminate_beyond_maximum(nodes: Nodes, request: SchedulingRequest) -> Nodes:
 
 
 def _select(nodes: Nodes, extra: int, cause: TerminationCause) -> tuple[Nodes, Nodes]:
-    """Terminates ``extra`` nodes in the order of termination, never the head. Gives those, and the rest, the head last.
+    """Terminates ``extra`` nodes in the order of termination. Gives those, and the rest, the head last, which is
+    spared; of two, as after a restart of the head, the one that would go first.
 
     Where one of twins goes, all are marked: with a global maximum below the minima, Ray terminates, of the nodes that
     it meant to launch, also those for which there is room.
@@ -125,12 +126,12 @@ def _select(nodes: Nodes, extra: int, cause: TerminationCause) -> tuple[Nodes, N
     if extra <= 0:
         return [], nodes
     ordered = sorted(nodes, key=lambda node: node.termination_order)
-    heads = [node for node in ordered if node.is_head]
-    workers = [node for node in ordered if not node.is_head]
+    head = next((node for node in ordered if node.is_head), None)
+    workers = [node for node in ordered if node is not head]
     marked = {node.twin for node in workers[:extra] if node.twin}
     terminated = [node.terminated(cause) for node in workers[:extra]]
-    remaining = [node.terminated(cause) if node.twin in marked else node for node in workers[extra:] + heads]
-    return terminated, remaining
+    remaining = [node.terminated(cause) if node.twin in marked else node for node in workers[extra:]]
+    return terminated, [*remaining, head] if head else remaining
 
 
 def terminate_idle(nodes: Nodes, request: SchedulingRequest, edition: Edition) -> Nodes:
@@ -144,7 +145,7 @@ def terminate_idle(nodes: Nodes, request: SchedulingRequest, edition: Edition) -
     for place in order:
         node = nodes[place]
         config = request.node_types.get(node.node_type)
-        if node.status is not NodeStatus.SCHEDULABLE or node.is_head or not _is_idle(node, request):
+        if node.status is not NodeStatus.SCHEDULABLE or node.is_head or not _is_idle(node, request, edition):
             continue
         if node.scheduled[Source.PENDING_DEMAND] or node.scheduled[Source.CLUSTER_RESOURCE_CONSTRAINT]:
             continue
@@ -154,11 +155,13 @@ def terminate_idle(nodes: Nodes, request: SchedulingRequest, edition: Edition) -
     return result
 
 
-def _is_idle(node: SchedulingNode, request: SchedulingRequest) -> bool:
-    """Whether it is idle for too long. Nothing says how long a node before Ray has been idle: in one decision,
-    never."""
+def _is_idle(node: SchedulingNode, request: SchedulingRequest, edition: Edition) -> bool:
+    """Whether it is idle for too long. Nobody reports how long a node before Ray has been idle: not at all, unless
+    ``PendingIdle`` knows better."""
     config = request.node_types.get(node.node_type)
     timeout = request.idle_timeout_s
     if config is not None and config.idle_timeout_s is not None:
         timeout = config.idle_timeout_s
+    if edition.times_pending_out and node.instance_status is not None and node.instance_status.is_pending:
+        timeout = request.pending_idle_timeout_s
     return timeout is not None and node.idle_ms > timeout * 1000

@@ -18,6 +18,7 @@ from reference.schedulers.ray.request import (
     IMPLICIT_PREFIX,
     Counted,
     InstanceStatus,
+    NodeKind,
     NodeTypeConfig,
     ResourceRequest,
 )
@@ -65,7 +66,7 @@ class SchedulingNode:
     instance_status: InstanceStatus | None = None
     runs_ray: bool = False
     idle_ms: int = 0
-    is_head: bool = False
+    kind: NodeKind = NodeKind.WORKER
     launch_config_hash: str = ""
     priority: int = 0
     twin: int = 0
@@ -88,6 +89,11 @@ class SchedulingNode:
         """This node, to be terminated."""
         return replace(self, status=NodeStatus.TO_TERMINATE, cause=cause)
 
+    @property
+    def is_head(self) -> bool:
+        """Whether it is a head, which nothing but a maximum terminates, and that only where there is another."""
+        return self.kind is NodeKind.HEAD
+
     @cached_property
     def termination_order(self) -> tuple[bool, int, float]:
         """The smallest goes first: before Ray runs, then the longest idle, then the least used."""
@@ -97,7 +103,7 @@ class SchedulingNode:
 
     @cached_property
     def _fixed(self) -> tuple[object, ...]:
-        return self.node_type, self.is_head, frozenset(self.total.items()), frozenset(self.labels.items())
+        return self.node_type, self.kind, frozenset(self.total.items()), frozenset(self.labels.items())
 
     @cached_property
     def looks(self) -> tuple[tuple[object, ...], tuple[object, ...]]:
@@ -152,6 +158,18 @@ class Need:
                 return count
 
 
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What scores depend on beside node and requests: ``unit`` is the amount that is one CPU or GPU.
+
+    ``conserves_gpus``: who asks for no GPU gets a node with GPUs last (AUTOSCALER_CONSERVE_GPU_NODES in Ray's
+    environment)."""
+
+    has_labels: bool = True
+    unit: int = 1
+    conserves_gpus: bool = True
+
+
 Score = tuple[int, bool, int, float, float]
 """Larger is better: how well labels match, whether no GPU is wasted, how many of the node's resource types are asked
 for, the least and the mean of what is used of each."""
@@ -183,8 +201,7 @@ def try_schedule(
     needs: Sequence[Need],
     remaining: Sequence[int],
     waiting: Iterable[int],
-    has_labels: bool,
-    unit: int,
+    rules: Rules,
 ) -> Fill | None:
     """What ``node`` takes of ``needs``, of which ``remaining`` are left at the indices ``waiting``; None for nothing.
 
@@ -199,7 +216,7 @@ def try_schedule(
         if not need.fits(free):
             continue
         request, most = need.request, remaining[index]
-        if has_labels and request.label_selectors and not request.label_match(labels):
+        if rules.has_labels and request.label_selectors and not request.label_match(labels):
             continue
         if request.anti_affinity:
             if labels.get(request.anti_affinity) == "":
@@ -209,7 +226,7 @@ def try_schedule(
     if not took:
         return None
     scheduled = (*node.scheduled[source], *((needs[index].request, count) for index, count in took))
-    return Fill(tuple(took), free, labels, scheduled, score(node, free, labels, scheduled, has_labels, unit))
+    return Fill(tuple(took), free, labels, scheduled, score(node, free, labels, scheduled, rules))
 
 
 def score(
@@ -217,8 +234,7 @@ def score(
     free: Mapping[str, Amount],
     labels: Mapping[str, str],
     scheduled: Sequence[Counted],
-    has_labels: bool,
-    unit: int,
+    rules: Rules,
 ) -> Score:
     """How good a choice the node is, with what is scheduled on it and ``free`` after that.
 
@@ -232,10 +248,11 @@ def score(
     for name, total in node.total.items():
         if total and name in free:
             used = (total - free[name]) / total
-            values.append(total / unit * used**3)
-    spares_gpu = node.total.get(GPU, 0) <= 0 or any(request.names_gpu for request, _ in scheduled)
+            values.append(total / rules.unit * used**3)
+    has_no_gpu = not rules.conserves_gpus or node.total.get(GPU, 0) <= 0
+    spares_gpu = has_no_gpu or any(request.names_gpu for request, _ in scheduled)
     match = 0
-    if has_labels:
+    if rules.has_labels:
         match = next((rank for request, _ in scheduled if (rank := request.label_match(labels))), 0)
     mean = sum(values) / len(values) if values else 0
     return match, spares_gpu, len(asked.intersection(node.total)), min(values, default=0), mean

@@ -2,7 +2,8 @@
 
     {"node_types": {"gpu": {"resources": {"CPU": 8, "GPU": 1}, "max": 4, "min": 0, "labels": {"zone": "a"},
                             "priority": 0, "idle_timeout_s": 60, "launch_config_hash": ""}},
-     "max_num_nodes": 10, "idle_timeout_s": 300, "disable_launch_config_check": true,
+     "max_num_nodes": 10, "idle_timeout_s": 300, "pending_idle_timeout_s": 600, "disable_launch_config_check": true,
+     "conserve_gpu_nodes": true,
      "instances": [{"id": "i1", "type": "gpu", "status": "RAY_RUNNING", "total": {"CPU": 8, "GPU": 1},
                     "available": {"CPU": 2}, "idle_ms": 0, "head": false, "labels": {}, "dynamic_labels": {},
                     "launch_config_hash": ""}],
@@ -38,6 +39,7 @@ from reference.schedulers.ray.request import (
     InstanceStatus,
     LabelConstraint,
     LabelSelector,
+    NodeKind,
     NodeTypeConfig,
     Operator,
     ResourceRequest,
@@ -61,14 +63,17 @@ def load(path: Path | str, arithmetic: Arithmetic = DOUBLES) -> SchedulingReques
 
 def read_problem(root: Field, arithmetic: Arithmetic = DOUBLES) -> SchedulingRequest:
     """The request that a document holds. Raises ManifestError; what it gives, ``schedule`` takes."""
-    return _Reader(arithmetic).problem(root)
+    return Reader(arithmetic).problem(root)
 
 
-class _Reader:
+class Reader:
+    """Reads the parts of a problem; each method raises ManifestError."""
+
     def __init__(self, arithmetic: Arithmetic) -> None:
         self.arithmetic = arithmetic
 
     def problem(self, root: Field) -> SchedulingRequest:
+        """All of it."""
         only_keys(
             root,
             "node_types",
@@ -80,15 +85,12 @@ class _Reader:
             "idle_timeout_s",
             "pending_idle_timeout_s",
             "disable_launch_config_check",
+            "conserve_gpu_nodes",
             "recoverable_resource_availabilities",
             "cloud_resource_availabilities",
         )
-        node_types = {
-            name: self.node_type(name, field)
-            for name, field in root.need("node_types", "the node types").members("a mapping of names to node types")
-        }
+        node_types = self.node_types(root)
         unchecked = root.optional("disable_launch_config_check", Field.boolean, True)
-        root.optional("pending_idle_timeout_s", _seconds, None)  # tells after a second decision at the earliest
         request = SchedulingRequest(
             node_types=node_types,
             instances=tuple(
@@ -99,8 +101,10 @@ class _Reader:
             gangs=tuple(self.gang(field, place) for place, field in enumerate(root.list_of("gangs"))),
             constraints=tuple(self.counted(field) for field in root.list_of("constraints")),
             max_num_nodes=root.optional("max_num_nodes", lambda f: f.integer(0, _MOST), None),
-            idle_timeout_s=root.optional("idle_timeout_s", _seconds, None),
+            idle_timeout_s=root.optional("idle_timeout_s", seconds, None),
+            pending_idle_timeout_s=root.optional("pending_idle_timeout_s", seconds, None),
             disable_launch_config_check=unchecked,
+            conserve_gpu_nodes=root.optional("conserve_gpu_nodes", Field.boolean, True),
             recoverable_availabilities=root.optional("recoverable_resource_availabilities", _scores, {}),
             cloud_availabilities=root.optional("cloud_resource_availabilities", _scores, {}),
             arithmetic=self.arithmetic,
@@ -108,7 +112,13 @@ class _Reader:
         _check(root, request)
         return request
 
+    def node_types(self, root: Field) -> dict[str, NodeTypeConfig]:
+        """The member ``node_types``, in its order."""
+        named = root.need("node_types", "the node types").members("a mapping of names to node types")
+        return {name: self.node_type(name, field) for name, field in named}
+
     def node_type(self, name: str, field: Field) -> NodeTypeConfig:
+        """A worker group."""
         only_keys(field, "resources", "max", "min", "labels", "priority", "idle_timeout_s", "launch_config_hash")
         most = field.need("max", "how many nodes there may be").integer(0, _MOST)
         return NodeTypeConfig(
@@ -118,11 +128,12 @@ class _Reader:
             min_workers=field.optional("min", lambda f: f.integer(0, most, f"a whole number, at most max ({most})"), 0),
             labels=field.optional("labels", Field.string_map, {}),
             priority=field.optional("priority", lambda f: f.integer(-INT64_MAX, INT64_MAX), 0),
-            idle_timeout_s=field.optional("idle_timeout_s", _seconds, None),
+            idle_timeout_s=field.optional("idle_timeout_s", seconds, None),
             launch_config_hash=field.optional("launch_config_hash", Field.string, ""),
         )
 
     def instance(self, field: Field, place: int, node_types: dict[str, NodeTypeConfig], unchecked: bool) -> Instance:
+        """An instance; ``unchecked``: launch configurations are not checked."""
         only_keys(
             field,
             "id",
@@ -164,11 +175,12 @@ class _Reader:
             labels=field.optional("labels", Field.string_map, {}),
             dynamic_labels=field.optional("dynamic_labels", Field.string_map, {}),
             idle_ms=field.optional("idle_ms", lambda f: f.integer(0, INT64_MAX), 0),
-            is_head=is_head,
+            kind=NodeKind.HEAD if is_head else NodeKind.WORKER,
             launch_config_hash=field.optional("launch_config_hash", Field.string, ""),
         )
 
     def counted(self, field: Field) -> Counted:
+        """A request and its number."""
         only_keys(field, "resources", "count", "label_selectors")
         return ResourceRequest(
             bundle=self.bundle(field.need("resources", "a mapping of resources to amounts")),
@@ -176,6 +188,7 @@ class _Reader:
         ), field.optional("count", lambda f: f.integer(0, _MOST), 1)
 
     def gang(self, field: Field, place: int) -> GangResourceRequest:
+        """A placement group; ``place`` names it where it has no name."""
         only_keys(field, "id", "strategy", "bundles", "bundle_selectors")
         name = field.optional("id", Field.name, str(place))
         strategy = field.need("strategy", "a strategy").choice(Strategy)
@@ -200,6 +213,7 @@ class _Reader:
         return tuple(sorted((name, self.amount(field.child(name, value))) for name, value in field.mapping().items()))
 
     def amount(self, field: Field) -> Amount:
+        """How much of a resource."""
         value = field.value
         if (type(value) is not int and not isinstance(value, Decimal)) or not 0 <= value <= INT64_MAX:
             raise field.error(f"a number from 0 to {INT64_MAX}")
@@ -218,7 +232,7 @@ def _check(root: Field, request: SchedulingRequest) -> None:
         if instance.name in seen:
             raise field.error("an id of its own", f"the id {instance.name!r} again")
         seen.add(instance.name)
-        heads += instance.is_head
+        heads += instance.kind is NodeKind.HEAD
         if heads > 1:
             raise field.error("one head", "a second head")
     gangs: set[str] = set()
@@ -248,7 +262,8 @@ def _constraint(field: Field) -> LabelConstraint:
     return LabelConstraint(parts[0].name(), parts[1].choice(Operator), values)
 
 
-def _seconds(field: Field) -> float:
+def seconds(field: Field) -> float:
+    """A time, 0 or more."""
     return _number(field, "seconds, 0 or more", Decimal(INT64_MAX))
 
 

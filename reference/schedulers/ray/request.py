@@ -145,6 +145,14 @@ _MAY_RUN_RAY = _PENDING | {
 }
 
 
+class NodeKind(Enum):
+    """What an instance is for. One that no cloud instance belongs to yet has no kind: ``UNMANAGED``."""
+
+    UNMANAGED = "UNMANAGED"
+    HEAD = "HEAD"
+    WORKER = "WORKER"
+
+
 @dataclass(frozen=True, slots=True)
 class NodeTypeConfig:
     """A worker group: what each of its nodes has, and how many there may be."""
@@ -172,7 +180,7 @@ class Instance:
     labels: Mapping[str, str] = field(default_factory=dict)
     dynamic_labels: Mapping[str, str] = field(default_factory=dict)
     idle_ms: int = 0
-    is_head: bool = False
+    kind: NodeKind = NodeKind.WORKER
     launch_config_hash: str = ""
 
 
@@ -181,6 +189,7 @@ class SchedulingRequest:
     """One question to the scheduler. The order of ``node_types`` counts: of types that score alike the first is
     launched.
 
+    ``idle_timeout_s`` is that of nodes that run Ray, ``pending_idle_timeout_s`` that of nodes that wait for it.
     ``constraints`` is what ``request_resources`` asked for. Availabilities are scores of node types from 0 to 1 (1
     where a type is not in the map): low where launches have failed of late. ``max_num_nodes`` counts the head.
     """
@@ -192,7 +201,9 @@ class SchedulingRequest:
     constraints: tuple[Counted, ...] = ()
     max_num_nodes: int | None = None
     idle_timeout_s: float | None = None
+    pending_idle_timeout_s: float | None = None
     disable_launch_config_check: bool = True
+    conserve_gpu_nodes: bool = True
     recoverable_availabilities: Mapping[str, float] = field(default_factory=dict)
     cloud_availabilities: Mapping[str, float] = field(default_factory=dict)
     arithmetic: Arithmetic = DOUBLES

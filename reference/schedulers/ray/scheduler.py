@@ -6,6 +6,9 @@
 4. Tasks and actors, as many as fit.
 5. Idle nodes are terminated that none of this needed.
 
+``ResourceDemandScheduler`` remembers between decisions how long nodes before Ray have been unneeded; ``schedule`` is
+one decision for itself.
+
 Steps 2 to 4 pack alike: existing nodes first, the best one at a time, then new nodes. A node that is to be terminated
 still takes requests, and still counts for every maximum.
 """
@@ -28,7 +31,8 @@ from reference.schedulers.ray.limits import (
     terminate_idle,
     terminate_outdated,
 )
-from reference.schedulers.ray.node import Need, SchedulingNode, Source
+from reference.schedulers.ray.node import Need, Rules, SchedulingNode, Source
+from reference.schedulers.ray.pending import PendingIdle
 from reference.schedulers.ray.reply import SchedulingReply
 from reference.schedulers.ray.request import (
     Counted,
@@ -40,8 +44,23 @@ from reference.schedulers.ray.request import (
 )
 
 
+class ResourceDemandScheduler:
+    """The scheduler of a running autoscaler."""
+
+    def __init__(self, edition: Edition = Edition.CURRENT) -> None:
+        self._edition, self._pending = edition, PendingIdle()
+
+    def schedule(self, request: SchedulingRequest, now_ms: int) -> SchedulingReply:
+        """The decision at that time."""
+        return _decide(request, self._edition, self._pending, now_ms)
+
+
 def schedule(request: SchedulingRequest, edition: Edition = Edition.CURRENT) -> SchedulingReply:
     """The decision. ``request`` is taken to be sound, as ``read_problem`` leaves it."""
+    return _decide(request, edition, PendingIdle(), 0)
+
+
+def _decide(request: SchedulingRequest, edition: Edition, pending: PendingIdle, now_ms: int) -> SchedulingReply:
     nodes = initial_nodes(request, edition)
     nodes = terminate_outdated(nodes, request)
     nodes = launch_minimum(nodes, request)
@@ -60,7 +79,12 @@ def schedule(request: SchedulingRequest, edition: Edition = Edition.CURRENT) -> 
         else:
             nodes = packed
     nodes, infeasible = try_schedule(nodes, request.requests, Source.PENDING_DEMAND, request, edition)
+    times_pending_out = edition.times_pending_out and request.pending_idle_timeout_s is not None
+    if times_pending_out:
+        nodes = pending.told(nodes, now_ms)
     nodes = terminate_idle(nodes, request, edition)
+    if times_pending_out:
+        pending.forget(nodes)
     return SchedulingReply(
         tuple(nodes), tuple(infeasible), tuple(infeasible_gangs), constraint_is_met, request.arithmetic
     )
@@ -102,6 +126,7 @@ def try_schedule(
     """Packs ``requests`` onto ``nodes`` and then onto new ones. Gives all nodes then, and the requests that are
     left."""
     unit = request.arithmetic.unit
+    rules = Rules(edition.has_labels, unit, request.conserve_gpu_nodes)
     ordered = sorted(requests, key=lambda counted: request_order(counted[0], edition), reverse=True)
     demand = Demand([Need.of(each, unit) for each, _ in ordered], [count for _, count in ordered])
     if not demand.waiting:
@@ -115,8 +140,7 @@ def try_schedule(
         return recoverable, config.priority if config else 0, request.cloud_availabilities.get(node_type, 1)
 
     def candidates() -> Candidates:
-        alike_once = edition.tries_alike_once
-        return Candidates(demand, source, has_labels=edition.has_labels, alike_once=alike_once, unit=unit, ties=ties)
+        return Candidates(demand, source, rules=rules, alike_once=edition.tries_alike_once, ties=ties)
 
     packed = _onto_existing(nodes, demand, source, candidates(), edition)
     _onto_new(packed, demand, candidates(), request)

@@ -1,7 +1,8 @@
 """A Hypothesis strategy for the JSON that ``read_problem`` takes: small clusters that use every feature, often at once.
 
 ``problems()`` draws only what Ray's scheduler survives. Names and amounts are few, so that nodes and requests tie
-often, which is where schedulers differ. Amounts are whole numbers, halves and quarters, which doubles add without
+often, which is where schedulers differ, and parts of problems are about one feature, so that each decides often
+enough (``features.py`` says what that means). Amounts are whole numbers, halves and quarters, which doubles add without
 drift; with ``decimals`` tenths as well. Resources are in the order of their names, as Ray's sums depend on it.
 """
 
@@ -26,7 +27,7 @@ _STATUSES = (
 )
 
 
-@functools.cache
+@functools.lru_cache(maxsize=None, typed=True)  # typed: 0 is not False here
 def _of(*choices: Any) -> st.SearchStrategy[Any]:
     return st.sampled_from(choices)
 
@@ -116,6 +117,63 @@ def _request(draw: st.DrawFn, amounts: tuple[float, ...], selectors: bool = True
     return made
 
 
+_CLOUD, _RECOVERABLE = "cloud_resource_availabilities", "recoverable_resource_availabilities"
+_DECIDERS = (
+    *("priority", "selectors", "labels of nodes", "idle", "in use", "implicit", "STRICT_SPREAD", "hash"),
+    *(_CLOUD, _RECOVERABLE, "GPU") * 2,
+)
+"""Features that chance alone makes decide too rarely."""
+
+
+@st.composite
+def _decided_by(draw: st.DrawFn, problem: Json, feature: str, number: int) -> None:
+    """Adds two node types, and requests that only these have the resource for, so that ``feature`` is likely to
+    decide."""
+    own, types = f"own{number}", problem["node_types"]
+    one, two = f"E{number}", f"F{number}"
+    types[one] = {"resources": {own: 1}, "max": 3}
+    types[two] = {"resources": {own: 1}, "max": 3}
+    request: Json = {"resources": {own: 1}, "count": draw(_of(1, 1, 2))}
+    running: list[Json] = [{"id": f"{name}n", "type": name} for name in (one, two)]
+    match feature:
+        case "priority":
+            types[one]["priority"], types[two]["priority"] = draw(_of(0, 0, 1)), draw(_of(1, 5))
+        case "cloud_resource_availabilities" | "recoverable_resource_availabilities":
+            problem.setdefault(feature, {}).update({one: draw(_of(0, 0.5)), two: draw(_of(0.5, 1, 1))})
+        case "selectors":
+            types[draw(_of(one, two))]["labels"] = {"zone": "a"}
+            request["label_selectors"] = draw(st.sampled_from(([[_IN_B], [_IN_A]], [[_IN_B], [_IN_A]], [[_IN_A]])))
+        case "labels of nodes":
+            request["label_selectors"] = [[_IN_A]]
+            running[draw(_of(0, 1))]["labels"] = {"zone": draw(_of("a", "a", "b"))}
+            problem["instances"] += running
+        case "idle":
+            types[one]["idle_timeout_s"] = draw(_of(1, 2.5, 30))
+            for each in running:
+                each["idle_ms"] = draw(_of(2000, 5000, 20_000))
+            problem["instances"] += running
+            return
+        case "in use":
+            running[0]["available"] = {own: draw(_of(0, 0.5, 1))}
+            problem["instances"].append(running[0])
+        case "GPU":
+            types[one]["resources"] = {"GPU": draw(_of(1, 2)), own: 1}
+            types[two]["resources"] = {"memory": 4, own: draw(_of(2, 4))}
+        case "implicit":
+            request = {"resources": {IMPLICIT: draw(_of(0.5, 1, 1)), own: 0.25}, "count": draw(_of(3, 4))}
+        case "STRICT_SPREAD":
+            types[one]["resources"] = {own: 2}
+            problem.setdefault("gangs", []).append(
+                {"id": f"s{number}", "strategy": feature, "bundles": [{own: 1}, {own: 1}]}
+            )
+            return
+        case _:
+            types[one]["launch_config_hash"] = "h1"
+            running[0]["launch_config_hash"] = draw(_of("h1", "h2", "h2"))
+            problem["instances"].append(running[0])
+    problem["requests"].append(request)
+
+
 @st.composite
 def problems(draw: st.DrawFn, *, decimals: bool = False) -> Json:
     """A problem as JSON; it shrinks towards one node type and nothing to do."""
@@ -141,4 +199,10 @@ def problems(draw: st.DrawFn, *, decimals: bool = False) -> Json:
         made["cloud_resource_availabilities"] = {name: draw(_of(0, 0.5, 1)) for name in types}
     if draw(_of(False, True)):
         made["recoverable_resource_availabilities"] = {name: draw(_of(0, 0.5, 1)) for name in types}
+    if draw(_of(False, False, True)):
+        made["conserve_gpu_nodes"] = draw(st.booleans())
+    for number, feature in enumerate(draw(st.lists(_of(*_DECIDERS), max_size=4, unique=True))):
+        draw(_decided_by(made, feature, number))
+        if made["max_num_nodes"]:
+            made["max_num_nodes"] += draw(_of(0, 1, 2, 2))
     return made

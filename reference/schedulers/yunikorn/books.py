@@ -29,7 +29,7 @@ class Books:
     def __init__(self, cluster: Cluster, options: Options | None = None) -> None:
         self.cluster = cluster
         self.options = options or Options()
-        self.nodes = Nodes(cluster, self.options.node_order)
+        self.nodes = Nodes(cluster.nodes, self.options.node_order, cluster.running)
         self.queues = Queues(cluster)
         self.applications: dict[str, TrackedApplication] = {}
         self.earlier: list[TrackedApplication] = []

@@ -1,22 +1,27 @@
 """Room on the nodes, and the order in which nodes are tried.
 
 Order: YuniKorn scores a node by the mean of its used shares of vcore and memory; ``fair`` tries the lowest score first,
-``binpacking`` the highest, ties by the order of the nodes in the cluster. YuniKorn computes the score in floats; here
-it is an exact fraction.
+``binpacking`` the highest. Ties go by the order of the nodes in the cluster, or by name, as the program has it.
+YuniKorn computes the score in floats; here it is an exact fraction.
 """
 
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
-from reference.cluster import MEMORY, PODS, VCORE, Cluster, Constraints, Node, Resources
+from reference.cluster import MEMORY, PODS, VCORE, Constraints, Node, Resources, RunningPod
 from reference.schedulers.yunikorn.options import NodeOrder
 
 Pod = tuple[Resources, Constraints]
 """What decides where a pod may go."""
+Score = tuple[float, Fraction, str, int]
+"""The score, rounded to the nearest double, and exact; then what breaks ties.
+
+Rounding keeps order, so comparing doubles first changes nothing but the time it takes.
+"""
 Want = list[tuple[str, int]]
 """Amounts above 0 that a pod asks for."""
 
@@ -24,23 +29,59 @@ Want = list[tuple[str, int]]
 class Nodes:
     """Free room per node, kept up to date, with the nodes sorted by score."""
 
-    def __init__(self, cluster: Cluster, order: NodeOrder) -> None:
+    def __init__(
+        self, nodes: Iterable[Node], order: NodeOrder, running: Iterable[RunningPod] = (), ties_by_name: bool = False
+    ) -> None:
         # labels and taints of each node; whether it is cordoned changes, and is kept beside them
-        self.nodes = [replace(node, schedulable=True) for node in cluster.nodes]
-        self.index = {node.name: i for i, node in enumerate(cluster.nodes)}
-        self.cordoned = {node.name for node in cluster.nodes if not node.schedulable}
-        self._closed_at_start = frozenset(self.cordoned)
+        self.nodes: list[Node] = []
+        self.index: dict[str, int] = {}
+        self.cordoned: set[str] = set()
         self._sign = 1 if order is NodeOrder.FAIR else -1
-        self._free: list[dict[str, int]] = [dict(node.available) for node in cluster.nodes]
-        self._lists_pods = [PODS in node.capacity for node in cluster.nodes]
+        self._ties_by_name = ties_by_name
+        self._free: list[dict[str, int]] = []
+        self._lists_pods: list[bool] = []
         self._wants: dict[Resources, tuple[Want, Want]] = {}
-        for pod in cluster.running:
-            self._change(self.index[pod.node], pod.resources, -1)
-        self._scores = [self._score(i) for i in range(len(self.nodes))]
-        self._sorted = sorted((score, i) for i, score in enumerate(self._scores))
+        self._scores: list[Score] = []
+        self._sorted: list[Score] = []
+        # one object for one value: a comparison of tuples sees at once that they are the same
+        self._exact: dict[tuple[int, int], Fraction] = {}
         self._allowed: dict[Constraints, list[bool]] = {}
         # pods for which no node had room; room only shrinks until something is given back, so they need no second look
         self._no_room: set[Pod] = set()
+        for node in nodes:
+            self._enter(node)
+        self._closed_at_start = frozenset(self.cordoned)
+        for pod in running:
+            self._change(self.index[pod.node], pod.resources, -1)
+        self._scores = [self._score(i) for i in range(len(self.nodes))]
+        self._sorted = sorted(self._scores)
+
+    def _enter(self, node: Node) -> int:
+        """A node at the end of the tables, not in the order yet."""
+        i = self.index[node.name] = len(self.nodes)
+        self.nodes.append(replace(node, schedulable=True))
+        self._free.append(dict(node.available))
+        self._lists_pods.append(PODS in node.capacity)
+        if not node.schedulable:
+            self.cordoned.add(node.name)
+        return i
+
+    def add(self, node: Node, free: Resources | None = None) -> None:
+        """A node that was not there, or is there again, with ``free`` left where pods are on it already."""
+        i = self._enter(node)
+        if free is not None:
+            self._free[i] = dict(free)
+        self._scores.append(self._score(i))
+        bisect.insort(self._sorted, self._scores[i])
+        self._allowed.clear()
+        self._no_room.clear()
+
+    def remove(self, node: str) -> Node:
+        """A node is gone, with what it has; its place in the tables stays empty."""
+        i = self.index.pop(node)
+        del self._sorted[bisect.bisect_left(self._sorted, self._scores[i])]
+        self.cordoned.discard(node)
+        return self.nodes[i]
 
     def closed_at_start(self, node: str) -> bool:
         """Whether the cluster itself says that ``node`` is cordoned."""
@@ -50,6 +91,18 @@ class Nodes:
         """What ``node`` has left, per type that it lists."""
         return self._free[self.index[node]]
 
+    def capacity(self, node: str) -> Resources:
+        """All that ``node`` has."""
+        return self.nodes[self.index[node]].capacity
+
+    def in_order(self) -> Iterator[str]:
+        """All nodes, in the order in which they are tried."""
+        return (self.nodes[score[-1]].name for score in self._sorted)
+
+    def admits(self, node: str, constraints: Constraints) -> bool:
+        """Whether a pod may run on ``node``, room aside."""
+        return self._admits(constraints)[self.index[node]]
+
     def fits(self, node: str, resources: Resources, constraints: Constraints) -> bool:
         """Whether a pod may run on ``node`` and has room there now."""
         i = self.index[node]
@@ -57,8 +110,16 @@ class Nodes:
 
     def choices(self, resources: Resources, constraints: Constraints) -> Iterator[str]:
         """The nodes that can take a pod now, in the order in which they are tried."""
-        allowed, wants = self._admits(constraints), self._wanted(resources)
-        return (self.nodes[i].name for _, i in self._sorted if allowed[i] and self._has_room(i, wants))
+        allowed, wants, frees, lists = self._admits(constraints), self._wanted(resources), self._free, self._lists_pods
+        for score in self._sorted:
+            i = score[-1]
+            if allowed[i]:
+                free = frees[i]
+                for name, amount in wants[lists[i]]:  # _has_room, without a call: this is the innermost loop
+                    if amount > free.get(name, 0):
+                        break
+                else:
+                    yield self.nodes[i].name
 
     def first(self, resources: Resources, constraints: Constraints) -> str | None:
         """The node that a pod goes to now, or None."""
@@ -77,8 +138,10 @@ class Nodes:
         self._sort_again(i)
 
     def give(self, node: str, resources: Resources) -> None:
-        """A pod of ``resources`` has left ``node``."""
-        i = self.index[node]
+        """A pod of ``resources`` has left ``node``; on one that is gone this changes nothing."""
+        i = self.index.get(node)
+        if i is None:
+            return
         self._change(i, resources, 1)
         self._sort_again(i)
         self._no_room = {pod for pod in self._no_room if not self.fits(node, *pod)}
@@ -93,28 +156,6 @@ class Nodes:
         self.cordoned.discard(node)
         self._allowed.clear()
         self._no_room.clear()
-
-    def add(self, node: Node, free: Resources) -> None:
-        """``node`` takes pods from now on; its place is that of its name, or the last."""
-        i = self.index.setdefault(node.name, len(self.nodes))
-        if i == len(self.nodes):
-            self.nodes.append(node)
-            self._free.append({})
-            self._lists_pods.append(False)
-            self._scores.append(Fraction(0))
-        self.nodes[i], self._free[i] = replace(node, schedulable=True), dict(free)
-        self._lists_pods[i] = PODS in node.capacity
-        self._scores[i] = self._score(i)
-        bisect.insort(self._sorted, (self._scores[i], i))
-        (self.cordoned.discard if node.schedulable else self.cordoned.add)(node.name)
-        self._allowed.clear()
-        self._no_room.clear()
-
-    def remove(self, node: str) -> None:
-        """``node`` is gone; what is given back on it later changes nothing."""
-        i = self.index[node]
-        self._sorted.remove((self._scores[i], i))
-        self.cordon(node)
 
     def why_not(self, node: str, resources: Resources, constraints: Constraints) -> str | None:
         """The first thing that keeps a pod off ``node``, or None: a constraint, or the type that is short."""
@@ -155,15 +196,23 @@ class Nodes:
         for name, amount in self._wanted(resources)[self._lists_pods[i]]:
             free[name] = free.get(name, 0) + sign * amount
 
-    def _score(self, i: int) -> Fraction:
-        capacity, free = self.nodes[i].capacity, self._free[i]
-        shares = [1 - Fraction(free[name], capacity[name]) for name in (VCORE, MEMORY) if capacity.get(name, 0) > 0]
-        return sum(shares, Fraction(0)) * Fraction(self._sign, max(len(shares), 1))
+    def _score(self, i: int) -> Score:
+        node, free = self.nodes[i], self._free[i]
+        used, whole, types = 0, 1, 0  # the sum of shares is used / whole
+        for name in (VCORE, MEMORY):
+            capacity = node.capacity.get(name, 0)
+            if capacity > 0:
+                used, whole, types = used * capacity + (capacity - free[name]) * whole, whole * capacity, types + 1
+        parts = (self._sign * used, whole * max(types, 1))
+        exact = self._exact.get(parts)
+        if exact is None:
+            exact = self._exact[parts] = Fraction(*parts)
+        return (parts[0] / parts[1], exact, node.name if self._ties_by_name else "", i)
 
     def _sort_again(self, i: int) -> None:
-        place = bisect.bisect_left(self._sorted, (self._scores[i], i))
-        if place == len(self._sorted) or self._sorted[place] != (self._scores[i], i):
+        place = bisect.bisect_left(self._sorted, self._scores[i])
+        if place == len(self._sorted) or self._sorted[place] != self._scores[i]:
             return  # the node is gone
         del self._sorted[place]
         self._scores[i] = self._score(i)
-        bisect.insort(self._sorted, (self._scores[i], i))
+        bisect.insort(self._sorted, self._scores[i])

@@ -1,55 +1,74 @@
-"""Single decisions of Ray's scheduler with known answers: upstream's tests, where greedy is not optimal, and scores."""
+"""Scenarios with known answers: upstream's tests as data, and decisions where greedy is not optimal."""
 
 from __future__ import annotations
 
+import copy
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from ray_answers import answer, comparable, read
-from ray_scenarios import CASES, summary
+from ray_answers import FILES, answer, comparable, known, read, scenarios
 
-from reference.schedulers.ray import EXACT, Edition, NodeTypeConfig, ResourceRequest, SchedulingNode, schedule
-from reference.schedulers.ray.node import Need, Source, try_schedule
+from reference.errors import InputError
+from reference.manifests.document import Field
+from reference.schedulers.ray import EXACT, Edition, schedule
+from reference.schedulers.ray.scenario import run
 
+Json = dict[str, Any]
 SUBOPTIMAL = json.loads((Path(__file__).parent / "ray_suboptimal.json").read_text())
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_a_known_answer(name: str) -> None:
-    problem, wanted = CASES[name]
-    assert summary(answer(problem)) == wanted
+SCENARIOS = [each for name in FILES for each in scenarios(name)]
 
 
-@pytest.mark.parametrize("known", SUBOPTIMAL, ids=lambda known: known["name"])
-def test_where_greedy_is_not_optimal(known: Any) -> None:
-    assert comparable(answer(known["problem"])) == comparable(known["answer"])
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: str(scenario.value["id"]))
+def test_a_scenario(scenario: Field) -> None:
+    assert run(scenario.mapping()) == ()
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS[::7], ids=lambda scenario: str(scenario.value["id"]))
+def test_a_scenario_that_expects_something_else_fails(scenario: Field) -> None:
+    changed = copy.deepcopy(scenario.mapping())
+    wrong: Json = {"op": "expect", "to_launch": {"nothing": 1}}
+    for step in changed["steps"]:
+        if step["op"] == "score":
+            wrong = {"op": "expect", "left": 77}
+        if step["op"] == "loop":
+            wrong = {"op": "expect", "events": [["nobody", "QUEUED"]]}
+    changed["steps"].append(wrong)
+    assert any(f"steps[{len(changed['steps']) - 1}]" in line for line in run(changed))
 
 
 @pytest.mark.parametrize(
-    ("total", "asked", "score"),
+    ("steps", "where", "expected"),
     [
-        ({"GPU": 4}, {"GPU": 2}, (0, True, 1, 0.5, 0.5)),
-        ({"GPU": 2}, {"GPU": 2}, (0, True, 1, 2, 2)),
-        ({"GPU": 2, "TPU": 1}, {"GPU": 2}, (0, True, 1, 0, 1)),
-        ({"CPU": 64}, {"CPU": 32}, (0, True, 1, 8, 8)),
-        ({"CPU": 64}, {"CPU": 64}, (0, True, 1, 64, 64)),
-        ({"CPU": 1, "GPU": 1}, {"CPU": 1}, (0, False, 1, 0, 0.5)),
-        ({"CPU": 1, "GPU": 1}, {"CPU": 1, "GPU": 0}, (0, True, 1, 0, 0.5)),
+        ([{"op": "expect"}], "steps[0]", "a decision, a score or a loop"),
+        ([{"op": "bang"}], "steps[0].op", "one of"),
+        ([{"op": "ray_node"}], "steps[0].id", "a name"),
+        ([{"op": "loop"}, {"op": "expect", "to_launch": {}}], "steps[1].to_launch", "one of op, events"),
+        ([{"op": "schedule"}, {"op": "expect", "events": []}], "steps[1].events", "one of op, to_launch"),
+        ([{"op": "instance", "id": "i", "history": [["QUEUED"]]}], "steps[0].history[0]", "a status and seconds"),
+        ([{"op": "instance", "id": "i", "history": []}], "steps[0].history", "at least one status"),
+        ([{"op": "ray_node", "id": "n", "available": {"CPU": 3}, "total": {"CPU": 2}}], "available.CPU", "at most"),
+        ([{"op": "configure", "speed": 2}], "steps[0].speed", "one of"),
     ],
 )
-def test_the_cubic_score(total: dict[str, float], asked: dict[str, float], score: tuple[Any, ...]) -> None:
-    node = SchedulingNode.from_config(NodeTypeConfig("A", total, 1))
-    need = Need.of(ResourceRequest(tuple(sorted(asked.items()))), 1)
-    fill = try_schedule(node, Source.PENDING_DEMAND, [need], [1], [0], True, 1)
-    assert fill is not None
-    assert fill.score == score
+def test_a_scenario_that_cannot_be_read(steps: list[Json], where: str, expected: str) -> None:
+    with pytest.raises(InputError) as caught:
+        run({"id": "x", "upstream": "y", "cluster": {"node_types": {}}, "steps": steps})
+    assert where in caught.value.where
+    assert expected in caught.value.expected
+
+
+@pytest.mark.parametrize("case", SUBOPTIMAL, ids=lambda case: case["name"])
+def test_where_greedy_is_not_optimal(case: Json) -> None:
+    assert comparable(answer(case["problem"])) == comparable(case["answer"])
 
 
 def test_counted_exactly_the_third_fits() -> None:
-    problem, wanted = CASES["doubles drift: the third does not fit"]
-    assert wanted["infeasible"] == 1
+    problem = known("doubles drift: the third does not fit")
+    assert answer(problem)["infeasible_requests"] != []
     assert answer(problem, arithmetic=EXACT)["infeasible_requests"] == []
 
 
@@ -65,11 +84,6 @@ def test_in_release_2_48_twins_take_each_others_requests() -> None:
         assert [node["demand"] for node in answer(problem, edition)["placement"]] == demand
 
 
-def test_in_release_2_48_labels_bind_nobody() -> None:
-    problem, _ = CASES["a label that nothing has"]
-    assert answer(problem, Edition.SEED)["to_launch"] == {"cpu_node": 1}
-
-
 def test_a_reply_tells_in_which_order_types_were_chosen() -> None:
-    problem, _ = CASES["large and small"]
-    assert list(schedule(read(problem)).to_launch) == ["m4.16xlarge", "m4.4xlarge"]
+    problem = known("types that tie take turns")
+    assert list(schedule(read(problem)).to_launch) == ["A", "B"]

@@ -1,0 +1,115 @@
+"""Hypothesis strategies for clusters that state more than plain gangs: ``rich_clusters(features)``.
+
+They are ``reference.strategies.clusters`` with the features put on: groups larger than their minimum, minima of whole
+gangs, composites, topology over zones and racks, queues with weights and reserved amounts, node types.
+
+    from reference.cluster.features import Feature
+    from reference.strategies_rich import rich_clusters
+
+    @given(rich_clusters(frozenset({Feature.TOPOLOGY, Feature.ELASTIC})))
+    def test_my_scheduler(cluster): ...
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import strategies as st
+
+from reference.cluster import (
+    VCORE,
+    Application,
+    Cluster,
+    CompositeGroup,
+    NodeType,
+    Queue,
+    QueueTree,
+    Resources,
+    TaskGroup,
+    Topology,
+    TopologyConstraint,
+)
+from reference.cluster.features import Feature
+from reference.strategies import clusters
+
+LEVELS = ("zone", "rack")
+"""Node labels of the topology, widest first; a few nodes lack one."""
+
+_MORE = st.sampled_from((0, 0, 0, 1, 2))
+_FEW = st.integers(0, 2)
+_YES = st.booleans()
+_LABELS = st.sampled_from(
+    ({"zone": "a", "rack": "1"}, {"zone": "a", "rack": "2"}, {"zone": "b", "rack": "1"}, {"zone": "b"}, {})
+)
+_KEYS = st.sampled_from((("rack",), ("zone",), LEVELS))
+
+
+@st.composite
+def rich_clusters(draw: st.DrawFn, features: frozenset[Feature], *, max_nodes: int = 4, max_apps: int = 3) -> Cluster:
+    """A whole scheduling question that uses some of ``features`` and no other; ``Cluster.problems()`` is empty."""
+    made = draw(clusters(max_nodes=max_nodes, max_apps=max_apps))
+    near = features & {Feature.TOPOLOGY, Feature.PREFERRED_TOPOLOGY}
+    nodes, types = made.nodes, tuple[NodeType, ...]()
+    if near:
+        nodes = tuple(replace(node, labels={**node.labels, **draw(_LABELS)}) for node in nodes)
+    if Feature.NODE_TYPES in features and draw(_YES):
+        types = (NodeType("big", Resources({VCORE: 12}), minimum=0, maximum=draw(st.none() | _FEW), price=draw(_FEW)),)
+        nodes = tuple(replace(node, node_type="big" if draw(_YES) else "") for node in nodes)
+    return replace(
+        made,
+        nodes=nodes,
+        node_types=types,
+        queues=QueueTree(_queue(draw, made.queues.root, features)),
+        applications=tuple(_application(draw, app, features) for app in made.applications),
+        topologies=(Topology("default", LEVELS),) if near else (),
+    )
+
+
+def _queue(draw: st.DrawFn, queue: Queue, features: frozenset[Feature]) -> Queue:
+    return replace(
+        queue,
+        reserved=Resources({VCORE: draw(_FEW)}) if Feature.RESERVED in features else queue.reserved,
+        weight=1 + draw(_FEW) if Feature.SHARES in features else queue.weight,
+        children=tuple(_queue(draw, child, features) for child in queue.children),
+    )
+
+
+def _application(draw: st.DrawFn, app: Application, features: frozenset[Feature]) -> Application:
+    groups = app.task_groups
+    if Feature.ELASTIC in features:
+        groups = tuple(replace(g, size=g.min_member + draw(_MORE)) for g in groups)
+        if len(groups) > 1 and draw(_YES):
+            groups = (*groups[:-1], replace(groups[-1], min_member=0))
+    least, most = sum(group.min_member for group in groups), sum(group.most for group in groups)
+    total = None
+    if Feature.MIN_MEMBERS in features and most > least and draw(_YES):
+        total = draw(st.integers(least + 1, most))
+    composites: tuple[CompositeGroup, ...] = ()
+    if Feature.COMPOSITE in features and draw(_YES):
+        names = tuple(group.name for group in groups)
+        composites = (CompositeGroup("all", names, draw(st.integers(1, len(names))), _near(draw, features)),)
+        if total is None and not any(group.min_member == 0 for group in groups) and draw(_YES):
+            composites = (CompositeGroup("top", ("all",), 1), *composites)
+    return replace(
+        app,
+        task_groups=tuple(_with_topology(draw, group, features) for group in groups),
+        min_members=total,
+        composites=composites,
+        topology=_near(draw, features),
+        priority=draw(_FEW) if Feature.PRIORITY in features else 0,
+    )
+
+
+def _with_topology(draw: st.DrawFn, group: TaskGroup, features: frozenset[Feature]) -> TaskGroup:
+    return replace(group, topology=_near(draw, features))
+
+
+def _near(draw: st.DrawFn, features: frozenset[Feature]) -> tuple[TopologyConstraint, ...]:
+    found: list[TopologyConstraint] = []
+    for feature, required in ((Feature.TOPOLOGY, True), (Feature.PREFERRED_TOPOLOGY, False)):
+        if feature in features and draw(_FEW) == 2:
+            found.append(TopologyConstraint(draw(_KEYS), required))
+    return tuple(found)
+
+
+__all__ = ["LEVELS", "rich_clusters"]
