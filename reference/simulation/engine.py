@@ -7,9 +7,10 @@ fails, or is lost with its node, takes its gang down with it, which is then subm
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reference.cluster import Cluster, Node
+from reference.cluster.features import refuse
 from reference.errors import InputError
 from reference.simulation.autoscaler import Autoscaler
 from reference.simulation.clock import Happening, Rank
@@ -46,9 +47,11 @@ def simulate(
     """Run ``workload`` on ``cluster`` until every job has ended or nothing more can happen.
 
     The cluster's own applications are not submitted; its running pods hold their room all along. ``scheduler`` is new,
-    and knows neither nodes nor gangs yet. Raises InputError for a workload that does not fit the cluster, and
-    SchedulerError for a scheduler that breaks the protocol.
+    and knows neither nodes nor gangs yet. Raises InputError for a workload that does not fit the cluster
+    or has rules beyond plain gangs, and SchedulerError for a scheduler that breaks the protocol.
     """
+    asked = replace(cluster, applications=tuple(job.application for job in workload.jobs))
+    refuse(asked, frozenset(), "the simulation")
     for problem in workload.problems(cluster):
         raise InputError(problem, "a workload whose names are unique and resolve", where="trace")
     return _Simulation(cluster, workload, scheduler, settings or Settings(), autoscaler).run()
