@@ -25,7 +25,7 @@ INTERRUPTED = 130
 _COMMANDS = {
     "list": "what is shipped: specs, their parameters, actions, properties",
     "check": "explore every state of a spec",
-    "simulate": "random walks over a spec that is too big to explore",
+    "simulate": "random walks over a spec that is too big to explore; with --policy, jobs on a cluster over time",
     "prove": "what holds in runs of any length, by induction",
     "slice": "whether the small machine that proofs about any size speak of is one of a spec",
     "verify-certificate": "whether a file of `prove --certificate` proves what it says, by another solver",

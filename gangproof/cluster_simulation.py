@@ -12,6 +12,7 @@ from gangproof.answers import fraction_json, percent
 from gangproof.output import paragraph, print_json, table, warn
 from gangproof.placement_text import cut
 from reference.cluster import Cluster
+from reference.cluster.features import reduce_to
 from reference.errors import InputError
 from reference.manifests import load
 from reference.simulation import Metrics, Run, Settings, Workload, make, simulate
@@ -40,8 +41,8 @@ def run_trace(
     """Reads cluster, trace and settings, runs, prints; the exit status. Raises InputError."""
     settings_file = read_settings(settings_path, seed)
     loaded = load(list(paths), require_applications=False)
-    warnings: list[str] = [str(each) for each in loaded.warnings]
-    cluster = loaded.cluster
+    cluster, reduced = reduce_to(loaded.cluster, frozenset(), "the simulation")
+    warnings = [*map(str, loaded.warnings), *reduced]
     if trace is None:
         workload = generate(cluster, settings_file.generator, seed)
     else:
@@ -51,10 +52,10 @@ def run_trace(
     settings = settings_file.settings
     scheduler = make(policy, cluster, order, strict=strict, release_ms=settings_file.release_ms)
     autoscaler = RayAutoscaler(settings.autoscaler) if settings.autoscaler else None
-    warn(warnings)
     started = time.monotonic()
     run = simulate(cluster, workload, scheduler, settings, autoscaler)
     seconds = time.monotonic() - started
+    warn(warnings)  # not beside an error, which is the whole answer
     if log is not None:
         _write(log, {"policy": policy, "order": order, "strict": strict, "seed": seed}, run)
     if as_json:

@@ -7,9 +7,10 @@ fails, or is lost with its node, takes its gang down with it, which is then subm
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from reference.cluster import Cluster, Node, Resources
+from reference.cluster import Cluster, Node
+from reference.cluster.features import refuse
 from reference.errors import InputError
 from reference.simulation.autoscaler import Autoscaler
 from reference.simulation.clock import Happening, Rank
@@ -46,9 +47,11 @@ def simulate(
     """Run ``workload`` on ``cluster`` until every job has ended or nothing more can happen.
 
     The cluster's own applications are not submitted; its running pods hold their room all along. ``scheduler`` is new,
-    and knows neither nodes nor gangs yet. Raises InputError for a workload that does not fit the cluster, and
-    SchedulerError for a scheduler that breaks the protocol.
+    and knows neither nodes nor gangs yet. Raises InputError for a workload that does not fit the cluster
+    or has rules beyond plain gangs, and SchedulerError for a scheduler that breaks the protocol.
     """
+    asked = replace(cluster, applications=tuple(job.application for job in workload.jobs))
+    refuse(asked, frozenset(), "the simulation")
     for problem in workload.problems(cluster):
         raise InputError(problem, "a workload whose names are unique and resolve", where="trace")
     return _Simulation(cluster, workload, scheduler, settings or Settings(), autoscaler).run()
@@ -66,8 +69,10 @@ class _Simulation(Gangs):
         autoscaler: Autoscaler | None,
     ) -> None:
         super().__init__(cluster, workload, scheduler, settings, autoscaler)
+        free = cluster.free_by_node()
+        self.own = {node.name: (node, free[node.name]) for node in cluster.nodes}
         for node in cluster.nodes:
-            self._add_node(node, cluster.free(node), settings.node_type(node))
+            self._add_node(node, settings.node_type(node))
         for job in sorted(workload.jobs, key=lambda job: job.arrival):
             self.queue.put(Happening(job.arrival, Rank.SUBMIT, job.name))
         for change in workload.node_changes:
@@ -112,7 +117,7 @@ class _Simulation(Gangs):
             case Rank.POD_FAILS:
                 self._fail_pod(self.jobs[str(subject)], detail)
             case Rank.NODE_COMES if isinstance(detail, NodeChange) and detail.node:
-                self._add_node(detail.node, detail.node.available, self.settings.node_type(detail.node))
+                self._add_node(detail.node, self.settings.node_type(detail.node))
             case Rank.NODE_COMES:
                 self._node_comes(str(subject), detail)
             case Rank.NODE_GOES if isinstance(detail, NodeChange):
@@ -137,7 +142,10 @@ class _Simulation(Gangs):
 
     # --- nodes ---
 
-    def _add_node(self, node: Node, capacity: Resources, node_type: str) -> None:
+    def _add_node(self, node: Node, node_type: str) -> None:
+        """The node is there; one that the cluster began with has its running pods on it, also when it comes again."""
+        own, free = self.own.get(node.name, (None, node.available))
+        capacity = free if own is node else node.available
         self.nodes[node.name] = node
         self.meter.add_node(node, capacity, node_type, self.now)
         self._say(
@@ -175,9 +183,9 @@ class _Simulation(Gangs):
         """A node is repaired, or one that the autoscaler asked for is there."""
         assert isinstance(node, Node)
         if self.fleet and self.fleet.arrives(name):
-            self._add_node(node, node.available, self.fleet.type_of(name))
+            self._add_node(node, self.fleet.type_of(name))
         elif name not in self.nodes:
-            self._add_node(node, self.cluster.free(node), self.settings.node_type(node))
+            self._add_node(node, self.settings.node_type(node))
 
     def _autoscale(self) -> None:
         if self.fleet is None:

@@ -173,6 +173,7 @@ def test_every_schema_is_a_schema() -> None:
         "list",
         "check",
         "simulate",
+        "simulate_cluster",
         "prove",
         "verify-certificate",
         "schedule",

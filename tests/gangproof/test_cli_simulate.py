@@ -176,6 +176,11 @@ def changed(path: str, value: object) -> str:
         ("t.json", changed("nodes.0.remove", "n7"), "node 'n7' goes, but is not there at 10 ms"),
         ("t.json", changed("nodes.1.add.name", "n1"), "node 'n1' comes, but is there already at 400 ms"),
         ("t.json", changed("pod_failures.0.task_group", "v"), "a/v, which no job has"),
+        (
+            "t.json",
+            changed("jobs.0.application.task_groups.0.size", 9),
+            "task groups larger than their minimum",
+        ),
         ("t.csv", "name,arrival_ms,duration_ms,vcore\na,0,1\n", "t.csv:2: found 3 values, expected 4 values"),
         ("t.csv", "name,arrival_ms,duration_ms,vcore\na,0,1.5,1\n", "t.csv:2:1: duration_ms: found '1.5'"),
         ("t.csv", "name,arrival_ms,duration_ms\na,0,1\na,0,1\n", "two jobs are named 'a'"),

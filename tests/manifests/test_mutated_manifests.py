@@ -157,7 +157,7 @@ def test_damaged_native_files_are_read_or_refused(tmp_path: Path) -> None:
     @given(data=st.data())
     def run(data: st.DataObject) -> None:
         native = copy.deepcopy(NATIVE)
-        for _ in range(data.draw(st.integers(1, 2))):
+        for _ in range(data.draw(st.sampled_from([1, 1, 1, 2]))):
             damage(data.draw, native)
         path = tmp_path / "native.json"
         path.write_text(json.dumps(native), encoding="utf-8")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
-from reference.cluster import Cluster, Resources
+from reference.cluster import Application, Cluster, Constraints, Node, Queue, QueueTree, Resources, TaskGroup
 from reference.simulation import (
     AutoscalerSettings,
     Job,
@@ -97,3 +97,39 @@ def cases(draw: st.DrawFn, policies: tuple[str, ...] = POLICIES, *, quiet: bool 
 def plain(job: Job) -> bool:
     """Whether an autoscaler of Ray can say where the job's pods may run."""
     return not any(group.constraints.affinity_terms for group in job.application.task_groups)
+
+
+_SMALL = st.integers(1, 3)
+_GROUPS = st.lists(st.tuples(_SMALL, st.integers(1, 2), st.integers(0, 2)), min_size=1, max_size=2)
+_JOBS = st.lists(
+    st.tuples(_GROUPS, st.integers(0, 5), _SMALL, st.integers(0, 1), st.integers(0, 3)), min_size=4, max_size=8
+)
+_NODES = st.lists(st.tuples(st.integers(2, 6), st.integers(1, 5), st.booleans()), min_size=1, max_size=3)
+_LIMITS = st.tuples(st.sampled_from((None, None, 1, 2)), st.sampled_from((None, None, 4, 7)))
+
+
+@st.composite
+def crowded(draw: st.DrawFn, policies: tuple[str, ...] = POLICIES) -> Case:
+    """Many jobs that have to wait for each other, on few nodes, some of them in a zone of their own; all is quiet."""
+    nodes = tuple(
+        Node(f"n{i}", Resources(vcore=cpu, memory=memory), {"zone": "a"} if zone else {})
+        for i, (cpu, memory, zone) in enumerate(draw(_NODES))
+    )
+    most, quota = draw(_LIMITS)
+    maximum = Resources() if quota is None else Resources(vcore=quota)
+    tree = QueueTree(Queue("root", children=(Queue("root.a", maximum, max_applications=most), Queue("root.b"))))
+    work = []
+    for number, (groups, arrival, duration, leaf, place) in enumerate(draw(_JOBS)):
+        where = Constraints((("zone", "a"),)) if place == 0 else Constraints()
+        shapes = tuple(
+            TaskGroup(f"g{i}", members, Resources(vcore=cpu, memory=memory), where)
+            for i, (members, cpu, memory) in enumerate(groups)
+        )
+        app = Application(
+            f"a{number}", ("root.a", "root.b")[leaf], shapes, weight=duration, placeholder_timeout_seconds=1
+        )
+        work.append(Job(app, arrival * 100, tuple(duration * 100 + 10 * i for i in range(len(shapes)))))
+    policy = draw(st.sampled_from(policies))
+    order = "fifo" if policy == "yunikorn" else draw(st.sampled_from(("fifo", "size", "density")))
+    cluster = Cluster(nodes, tree, ())
+    return Case(cluster, Workload(tuple(work)), policy, order, draw(st.booleans()), 0, Settings())

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 from simulation_log import World, parse
-from simulation_runs import Case, cases
+from simulation_runs import Case, cases, crowded
 from tiny_clusters import cluster as tiny
 from tiny_clusters import gang, leaf, tree
 
@@ -111,8 +111,11 @@ def add(sums: dict[str, int], amounts: object, sign: int = 1) -> None:
         sums[name] = sums.get(name, 0) + sign * amount
 
 
-@settings(max_examples=30)
-@given(cases(("first-fit", "best-fit", "dot-product"), quiet=True))
+HEURISTICS = ("first-fit", "best-fit", "dot-product")
+
+
+@settings(max_examples=60)
+@given(crowded(HEURISTICS) | cases(HEURISTICS, quiet=True))
 def test_every_cycle_binds_what_the_plain_loop_binds(case: Case) -> None:
     run = case.run()
     _, entries = parse(case.text(run))

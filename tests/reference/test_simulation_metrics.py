@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction as F
 
 import pytest
@@ -9,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny_clusters import cluster, gang, leaf, tree
 
-from reference.cluster import Cluster, Constraints, Node, Resources, TaskGroup
+from reference.cluster import Application, Cluster, Constraints, Node, Resources, TaskGroup
+from reference.errors import InputError
 from reference.simulation import (
     AutoscalerSettings,
     Job,
@@ -22,9 +24,13 @@ from reference.simulation import (
     simulate,
 )
 from reference.simulation.chance import exponential_ms, stream
+from reference.simulation.clock import EventQueue, Happening, Rank
+from reference.simulation.faults import Faults
 from reference.simulation.fragmentation import Devices, Fragmentation, node_fragmentation, pod_classes, unusable
+from reference.simulation.jobs import Pod, TrackedJob
 from reference.simulation.metrics import Times, dominant_share, jain, nearest_rank
 from reference.simulation.ray_autoscaler import RayAutoscaler
+from reference.simulation.scheduler import Bound, Change, Released, SchedulerError
 
 A, B = leaf("root.a"), leaf("root.b")
 
@@ -224,3 +230,129 @@ def test_exponential_times() -> None:
     assert exponential_ms(stream(0, "a"), 1000) == exponential_ms(stream(0, "a"), 1000)
     assert exponential_ms(stream(0, "a"), 1000) != exponential_ms(stream(0, "b"), 1000)
     assert exponential_ms(stream(0, "a"), 1) >= 1
+
+
+def test_a_broken_node_is_back_after_its_repair() -> None:
+    """It breaks again and again while a gang waits that is too large for it; each time it is gone for 7 s."""
+    one = cluster([2], tree(A))
+    broken = Settings(node_mtbf_ms=20_000, node_repair_ms=7_000, patience_ms=200_000)
+    run = simulate(one, Workload((Job(gang("a", "root.a", 3), 0, (10,)),)), make("first-fit", one), broken)
+    times = [(entry.time, entry.event) for entry in run.log if "node" in entry.event]
+    assert [event for _, event in times] == (["add_node", "remove_node"] * len(times))[: len(times)]
+    gone = [b - a for (a, event), (b, _) in itertools.pairwise(times) if event == "remove_node"]
+    assert len(gone) >= 3
+    assert set(gone) == {7_000}
+    assert run.metrics.waiting == 1
+    assert run.metrics.window[1] <= 200_000
+
+
+def test_only_pods_that_still_run_fail() -> None:
+    """A gang with one pod for 1 ms and one for an hour: whatever fails is the second, before the hour is over."""
+    job = TrackedJob(Job(gang("a", "root.a", 1, 1), 0, (1, 3_600_000)), attempt=1)
+    job.pods = {n: Pod(n, f"g{n}", "n0", Resources(vcore=1), False) for n in (0, 1)}
+    found = [Faults(Settings(seed=seed, pod_mtbf_ms=1_800_000)).first_failure(job, 50) for seed in range(40)]
+    failed = [each for each in found if each is not None]
+    assert 20 < len(failed) < 40  # two in e^2 survive
+    assert all(pod == 1 and 50 < time < 50 + 3_600_000 for time, pod in failed)
+    assert Faults(Settings()).first_failure(job, 50) is None
+
+
+class Broken:
+    """A scheduler that does one thing wrong."""
+
+    name = "broken"
+
+    def __init__(self, *changes: Change) -> None:
+        self.changes = list(changes)
+
+    def add_node(self, node: Node, now: int) -> None: ...
+
+    def remove_node(self, node: str, now: int) -> None: ...
+
+    def submit(self, application: Application, now: int) -> None: ...
+
+    def withdraw(self, application: str, now: int) -> None: ...
+
+    def pod_ended(self, application: str, pod: int, now: int) -> None: ...
+
+    def next_timer(self) -> int | None:
+        return None
+
+    def cycle(self, now: int) -> list[Change]:
+        if now < 5:
+            return []
+        changes = list(self.changes)
+        self.changes.clear()
+        return changes
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ([Bound("a", "g0", 1, "n9")], "binds what it may not"),
+        ([Bound("a", "g9", 1, "n0")], "binds what it may not"),
+        ([Bound("a", "g0", 1, "n0"), Bound("a", "g0", 1, "n0")], "binds what it may not"),
+        ([Bound("a", "g0", n, "n0") for n in range(3)], "has no room for pod 2"),
+        ([Released("a", 7, "why")], "which has no such pod"),
+    ],
+)
+def test_a_scheduler_that_breaks_the_protocol_is_named(changes: list[Change], told: str) -> None:
+    one = cluster([2], tree(A))
+    with pytest.raises(SchedulerError, match=f"broken .*{told}|broken at 5 ms: .*{told}"):
+        simulate(one, Workload((Job(gang("a", "root.a", 4), 5, (10,)),)), Broken(*changes))
+
+
+def test_a_workload_that_does_not_fit_the_cluster_is_told() -> None:
+    one = cluster([2], tree(A))
+    with pytest.raises(InputError, match=r"'root\.z' is not a leaf queue"):
+        simulate(one, Workload((Job(gang("a", "root.z", 1), 0, (10,)),)), make("first-fit", one))
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from(Rank), st.booleans()), max_size=12))
+def test_happenings_have_a_total_order(put: list[tuple[int, Rank, bool]]) -> None:
+    queue = EventQueue()
+    for number, (time, rank, background) in enumerate(put):
+        queue.put(Happening(time, rank, number, background=background))
+    assert queue.foreground == sum(not background for _, _, background in put)
+    assert queue.next_time() == min((time for time, _, _ in put), default=None)
+    assert queue.take(-1) is None
+    taken = []
+    while (happening := queue.take(3)) is not None:
+        taken.append((happening.time, happening.rank, happening.subject))
+    assert taken == sorted((time, rank, number) for number, (time, rank, _) in enumerate(put))
+    assert queue.foreground == 0
+
+
+def test_at_one_instant_room_comes_before_need() -> None:
+    """At 10 s a ends, a pod of it would fail, its node goes and comes, and b comes: a has ended, b starts at once."""
+    one = cluster([2], tree(A))
+    jobs = (Job(gang("a", "root.a", 2), 0, (10_000,)), Job(gang("b", "root.a", 2), 10_000, (1_000,)))
+    failures = (PodFailure(10_000, "a", "g0"),)
+    node = Node("n1", Resources(vcore=2))
+    changes = (NodeChange(10_000, "n0"), NodeChange(10_000, "n1", node))
+    for policy in ("yunikorn", "first-fit"):
+        run = simulate(one, Workload(jobs, changes, failures), make(policy, one))
+        assert (run.metrics.finished, run.metrics.restarts, run.metrics.makespan) == (2, 0, 11_000)
+        assert {e.fields["node"] for e in run.log if e.event == "allocate" and e.time == 10_000} == {"n1"}
+
+
+def test_a_pod_fails_when_its_stream_says() -> None:
+    one = cluster([1], tree(A))
+    job = Job(gang("a", "root.a", 1), 0, (10**9,))
+    run = simulate(one, Workload((job,)), make("first-fit", one), Settings(seed=3, pod_mtbf_ms=60_000, attempts=2))
+    first, second = (exponential_ms(stream(3, "pods", "a", attempt), 60_000) for attempt in (1, 2))
+    assert [entry.time for entry in run.log if entry.event == "fail_pod"] == [first, first + second]
+    assert (run.metrics.failed, run.metrics.restarts, run.jobs[0].reason) == (1, 1, "a pod failed")
+
+
+def test_who_comes_first_is_submitted_first() -> None:
+    """The numbers that applications have in a file do not matter, arrival does."""
+    one = cluster([2], tree(A))
+    block, late, early = (gang(name, "root.a", 2, submitted=n) for n, name in enumerate(("block", "late", "early")))
+    jobs = (Job(block, 0, (9,)), Job(late, 2, (9,)), Job(early, 1, (9,)))
+    for policy in ("yunikorn", "first-fit"):
+        run = simulate(one, Workload(jobs), make(policy, one))
+        starts = [
+            entry.fields["application"] for entry in run.log if entry.event == "start" and entry.by == "simulation"
+        ]
+        assert starts == ["block", "early", "late"]

@@ -9,7 +9,7 @@ from fractions import Fraction
 from hypothesis import event as note
 from hypothesis import given, settings
 from simulation_log import Line, World, instants, integrate, parse
-from simulation_runs import Case, cases
+from simulation_runs import Case, cases, crowded
 
 from reference.cluster import Assignment, Cluster, Placement
 from reference.simulation import Metrics
@@ -42,8 +42,8 @@ def placed(case: Case, world: World) -> tuple[Cluster, Placement]:
     return cluster, Placement(assignments, tuple(sorted(app.name for app in apps)))
 
 
-@settings(max_examples=40)
-@given(cases())
+@settings(max_examples=50)
+@given(cases() | crowded())
 def test_every_instant_is_valid_and_every_metric_is_that_of_the_log(case: Case) -> None:
     run = case.run()
     _, entries = parse(case.text(run))

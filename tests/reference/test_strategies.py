@@ -23,6 +23,7 @@ def test_clusters_are_valid(cluster: Cluster) -> None:
     assert cluster.problems() == []
     for node in cluster.nodes:
         assert all(amount >= 0 for amount in cluster.free(node).values())
+        assert cluster.free_by_node()[node.name] == cluster.free(node)
     for queue in cluster.queues:
         assert queue.guaranteed.fits_in_limit(queue.maximum)
     event("every gang fits" if not schedule(cluster, reject_fair=False).placement.pending else "some gang waits")

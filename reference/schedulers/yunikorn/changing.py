@@ -22,7 +22,8 @@ class ChangingCore(Core):
         super().__init__(Cluster((), cluster.queues, ()), options)
         self.cluster = cluster
         self.queues = Queues(Cluster((), cluster.queues, (), cluster.running))
-        self._start = {node.name: (node, cluster.free(node)) for node in cluster.nodes}
+        free = cluster.free_by_node()
+        self._start = {node.name: (node, free[node.name]) for node in cluster.nodes}
         self._there: dict[str, Node] = {}
 
     def know(self, application: Application) -> None:

@@ -35,7 +35,7 @@ class Room:
 
     def __init__(self, cluster: Cluster) -> None:
         self._start = {node.name: node for node in cluster.nodes}
-        self._cluster = cluster
+        self._free_at_start = cluster.free_by_node()
         self._types = [PODS]
         self._nodes: list[Node] = []
         self._index: dict[str, int] = {}
@@ -54,7 +54,7 @@ class Room:
                 row = np.zeros((1, len(self._nodes)), dtype=np.int64)
                 self._free, self._capacity = (np.vstack([rows, row]) for rows in (self._free, self._capacity))
                 self._wanted.clear()
-        free = self._cluster.free(node) if self._start.get(node.name) is node else node.available
+        free = self._free_at_start[node.name] if self._start.get(node.name) is node else node.available
         rows = [[each.amount(name) for name in self._types] for each in (free, node.capacity)]
         self._largest = list(map(max, self._largest, rows[1]))
         if PODS not in node.capacity:

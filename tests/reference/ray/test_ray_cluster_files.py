@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from gangproof.cli import run
 from reference.errors import InputError
 from reference.manifests import ManifestError
-from reference.schedulers.ray import SchedulingRequest, load_files, schedule
+from reference.schedulers.ray import NodeKind, SchedulingRequest, load_files, schedule
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "raycluster"
 KUBERAY = """
@@ -85,7 +85,7 @@ def test_a_ray_cluster(tmp_path: Path) -> None:
     }
     assert (request.max_num_nodes, request.idle_timeout_s) == (10, 60.0)
     assert [i.name for i in request.instances] == ["head", "a-0", "a-1"]
-    assert [i.is_head for i in request.instances] == [True, False, False]
+    assert [i.kind is NodeKind.HEAD for i in request.instances] == [True, False, False]
 
 
 def test_a_cluster_yaml(tmp_path: Path) -> None:
@@ -203,5 +203,6 @@ def test_the_example(capsys: pytest.CaptureFixture[str]) -> None:
     assert told["to_launch"] == {"gpu": 2}
     assert told["infeasible_gangs"] == ["huge:STRICT_PACK"]
     assert [w.split(": ", 1)[1] for w in told["warnings"]] == [
-        "spec.autoscalerOptions.upscalingMode: not looked at in autoscalerOptions: upscalingMode"
+        "spec.autoscalerOptions.upscalingMode: not looked at in autoscalerOptions: upscalingMode",
+        "items[0]: an object of kind 'Node' is passed over (and 1 more like this)",
     ]
