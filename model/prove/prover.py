@@ -14,8 +14,9 @@ from typing import Final
 import numpy as np
 
 from model.explore import Exploration
-from model.language import Machine, SpecError
-from model.lowering.lower import Event, Program, lower
+from model.language import Machine, PropertyKind, SpecError
+from model.language.properties import BUILT_IN
+from model.lowering.lower import Event, EventKind, Program, lower
 from model.proof import Blocked, Claimed, Lemma, Method, Proof
 from model.prove.bounded import Search
 from model.prove.claims import Claim, claims, premises
@@ -69,10 +70,29 @@ def prove(
     invariant from z3's engine for Horn clauses, for each claim. SpecError for a machine that cannot be lowered, or a
     property that is about runs. KeyError for an unknown property.
     """
-    prover = _Prover(machine, properties, Deadline(time_limit, stop), progress or (lambda _: None), limits)
+    deadline = Deadline(time_limit, stop)
+    try:
+        prover = _Prover(machine, properties, deadline, progress or (lambda _: None), limits)
+    except OutOfTime as out:
+        return _not_begun(machine, properties, f"no runs were looked at; {out}", deadline)
     if method is Method.SPACER:
         return prover.prove_by(lambda: prover.by_spacer(length))
     return prover.prove(most_k, length, samples if strengthen else 0)
+
+
+def _not_begun(machine: Machine, properties: Collection[str], why: str, deadline: Deadline) -> Proof:
+    """Nothing is known, as time ran out when the machine was made ground."""
+    kinds = {p.name: p.kind for p in machine.properties}
+    about_states = (PropertyKind.ALWAYS, PropertyKind.STEP)
+    names = [n for n, kind in kinds.items() if (n in properties if properties else kind in about_states)]
+    shown = [(n, kinds[n].value) for n in names]
+    built_in = zip(BUILT_IN, (EventKind.DEADLOCK, EventKind.RANGE, EventKind.WRITE), strict=True)
+    shown += [(n, kind.value) for n, kind in built_in if not properties or n in properties]
+    claimed = tuple(
+        Claimed(PropertyVerdict(n, kind, Outcome.UNKNOWN, why), seconds=deadline.spent) for n, kind in shown
+    )
+    left_out = () if properties else tuple(n for n in kinds if n not in names)
+    return Proof(machine.name, dict(machine.parameters), claimed, left_out, -1, deadline.spent)
 
 
 class _Prover:
@@ -83,7 +103,7 @@ class _Prover:
         self._limits: Final = limits
         self._machine: Final = machine
         self._tell: Final = tell
-        self._program: Final[Program] = lower(machine)
+        self._program: Final[Program] = lower(machine, deadline.check)
         every = claims(self._program)
         named = {c.name: c for c in every}
         for name in properties:
@@ -268,7 +288,9 @@ class _Prover:
         cells = [self._machine.values(c.variable.domain) for c in self._machine.cells()]
         sizes = np.array([[each.start, each.stop - each.start] for each in cells], np.int64).reshape(-1, 2)
         states = explored.states
-        known = Samples(vocabulary(self._program, claims, equalities(self._program, states)), states, sizes)
+        tick = deadline.check
+        sums = equalities(self._program, states, tick)
+        known = Samples(vocabulary(self._program, claims, sums), states, sizes, tick)
         schemas = Schemas(self._program, states)
         # Words that are wide enough for what the lemmas add up.
         return Learner(Encoding(self._program), claims, known, schemas, deadline)

@@ -255,7 +255,7 @@ class _Work:
         self._before: Final = self._count()
 
     def _count(self) -> int:
-        return int(dict(self._solver.statistics()).get("rlimit count", 0))
+        return int(dict(list(self._solver.statistics())).get("rlimit count", 0))
 
     @property
     def done(self) -> int:
