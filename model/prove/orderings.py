@@ -1,9 +1,9 @@
 """Of runs that end in the same way, or in the same way but for names, one that need be looked at.
 
 Take of all such runs the one whose instances, as numbers, come first in the order of words. Two neighbouring steps of
-which neither writes what the other reads or writes are in order in it, as they could change places. And of elements that
-may be exchanged, none is an argument before those that precede it were: exchanging it with the one before would make
-the run smaller, as instances of an action are numbered by their arguments. So both can be demanded at once.
+which neither writes what the other reads or writes are in order there, as they could change places. And of elements
+that may be exchanged, none is an argument before those that precede it were: exchanging it with the one before would
+make the run smaller, as instances of an action are numbered by their arguments. So both can be demanded at once.
 
 The last step of a run may be what violates a claim, so it does not change places.
 """
