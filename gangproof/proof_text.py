@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gangproof.output import paragraph, table
 from gangproof.verdict_text import also_violated, trace_text
-from model.language import Machine
+from model.language import Machine, PropertyKind
 from model.proof import Claimed, Proof
 from model.trace import in_steps
 from model.verdict import Outcome, typed
@@ -40,8 +40,7 @@ def _headline(proof: Proof) -> str:
     looked = f"runs of up to {in_steps(proof.length)} looked at" if proof.length >= 0 else "no runs looked at"
     match proof.outcome:
         case Outcome.HOLDS:
-            count = len(proof.claimed)
-            what = f"{count} {'property' if count == 1 else 'properties'} of states and steps, in runs of any length"
+            what = _holding(proof)
             what += f"; {len(proof.left_out)} left out" if proof.left_out else ""
         case Outcome.VIOLATED:
             first = proof.first_violation
@@ -55,6 +54,15 @@ def _headline(proof: Proof) -> str:
             holding += sum(c.verdict.outcome is Outcome.VACUOUS for c in proof.claimed)
             what = f"{len(proof.claimed) - holding} of {len(proof.claimed)} properties could not be proved"
     return f"{proof.outcome.value.upper()}: {what}. {looked.capitalize()} ({proof.seconds:.2f} s)."
+
+
+def _holding(proof: Proof) -> str:
+    """What is proved of all runs, and what one run shows."""
+    goals = [c for c in proof.claimed if c.verdict.kind == PropertyKind.SOMETIMES.value]
+    count = len(proof.claimed) - len(goals)
+    told = [f"{count} {'property' if count == 1 else 'properties'} of states and steps, in runs of any length"]
+    reached = [f"{', '.join(c.verdict.name for c in goals)}: a run that comes there was found"]
+    return "; ".join([*(told if count else []), *(reached if goals else [])])
 
 
 def lemmas_text(proof: Proof) -> Iterator[str]:

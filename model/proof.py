@@ -5,11 +5,14 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from model.lowering.ground import Node
 from model.trace import NamedState
 from model.verdict import Outcome, PropertyVerdict, property_named, trace_json
+
+if TYPE_CHECKING:
+    from model.prove.strengthen.schema import Schema
 
 
 class Method(enum.Enum):
@@ -25,12 +28,14 @@ class Method(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Lemma:
-    """One that a proof rests on: true in every state that can be reached. ``atoms``: comparisons in it. ``literals``:
-    expressions over the cells of a state, of which one holds; none where it speaks of any number of elements."""
+    """One that a proof rests on: true in every state that can be reached. ``atoms``: comparisons in it, each of which
+    is counted once where it speaks of all elements. ``clauses``: for each, expressions over the cells of a state, of
+    which one holds; none where it speaks of any number of elements. ``schema``: of what those clauses are instances."""
 
     text: str
     atoms: int
-    literals: tuple[Node, ...] = field(default=(), repr=False, compare=False)
+    clauses: tuple[tuple[Node, ...], ...] = field(default=(), repr=False, compare=False)
+    schema: Schema | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +51,8 @@ class Blocked:
 @dataclass(frozen=True, slots=True)
 class Claimed:
     """The answer about one property. ``k`` and ``lemmas`` are those of the proof; ``helped_by``: other properties that
-    it rests on, which hold by it too. ``seconds`` from the start of all until the answer was known."""
+    it rests on, which hold by it too, and have ``helping`` comparisons together. ``seconds`` from the start of all
+    until the answer was known."""
 
     verdict: PropertyVerdict
     method: Method | None = None
@@ -55,11 +61,12 @@ class Claimed:
     helped_by: tuple[str, ...] = ()
     blocked: Blocked | None = None
     seconds: float = 0.0
+    helping: int = 0
 
     @property
     def atoms(self) -> int:
-        """Comparisons in all lemmas together."""
-        return sum(lemma.atoms for lemma in self.lemmas)
+        """Comparisons in all that is added to the claim to make it inductive: lemmas, and properties that help."""
+        return sum(lemma.atoms for lemma in self.lemmas) + self.helping
 
     def to_json(self) -> dict[str, Any]:
         """As ``gangproof prove`` answers."""

@@ -29,6 +29,20 @@ from gangproof.sizes import Seconds
     "--k", "most_k", type=click.IntRange(1, 50), default=5, show_default=True, help="Most steps of induction."
 )
 @click.option(
+    "--max-k",
+    type=click.IntRange(1, 50),
+    default=5,
+    show_default=True,
+    help="An induction over more steps is no proof.",
+)
+@click.option(
+    "--max-atoms",
+    type=click.IntRange(0, 10**6),
+    default=200,
+    show_default=True,
+    help="An invariant of more comparisons is no proof.",
+)
+@click.option(
     "--length",
     type=click.IntRange(0, 1000),
     default=12,
@@ -64,6 +78,8 @@ def command(
     only: tuple[str, ...],
     method: str,
     most_k: int,
+    max_k: int,
+    max_atoms: int,
     length: int,
     strengthen: bool,
     samples: int,
@@ -80,6 +96,10 @@ def command(
     that holds because its premise is proved to be never true is vacuous; where a premise was only not seen, that is
     said. Ctrl-C ends it with what is known by then.
 
+    A proof is an induction over at most 5 steps, or an invariant of at most 200 comparisons, of lemmas and of
+    properties that help; one that speaks of all elements counts once. What is shown by more is unknown, and how much it
+    takes is told: --max-k and --max-atoms say that it is a proof to you, and the answer says that you did.
+
     With --any-size the claims are proved for any number of elements of each sort, by one step of induction; sums over a
     sort are followed as counters. The parameters that say how many there are say then only where to look for violations
     and lemmas; the others are as given. What cannot be read, or is not inductive, is unknown, and why is told. Where
@@ -94,10 +114,13 @@ def command(
     from gangproof.proof_text import proof_text
     from model.proof import Method
     from model.prove import prove
+    from model.prove.needs import Limits
     from specs.loading import load_spec
 
     if any_size:
         return _any_size(spec, parameters, only, samples, time_limit, as_json)
+    if ParameterSource.COMMANDLINE is click.get_current_context().get_parameter_source("max_k"):
+        most_k = max(most_k, max_k)
     machine = load_spec(spec, parameters)
     for name in only:
         known_property(machine, name)
@@ -118,6 +141,7 @@ def command(
             progress=bar.show,
             method=Method.SPACER if method == "spacer" else Method.INDUCTION,
             stop=interrupts.stop,
+            limits=Limits(max_k, max_atoms),
         )
     if as_json:
         print_json({**proof.to_json(), "slice": None})
@@ -146,9 +170,9 @@ def _any_size(
     def given(name: str) -> bool:
         return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
 
-    for name in ("most_k", "length", "strengthen", "method", "certificate"):
+    for name in ("most_k", "max_k", "max_atoms", "length", "strengthen", "method", "certificate"):
         if given(name):
-            option = {"most_k": "--k"}.get(name, f"--{name}")
+            option = {"most_k": "--k"}.get(name, f"--{name.replace('_', '-')}")
             if name == "certificate":
                 raise click.UsageError(
                     "--certificate is not for --any-size: leave --any-size out, and write down the proof at one size"

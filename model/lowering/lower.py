@@ -8,7 +8,7 @@ an `Event`; the search notes the first state, in breadth-first order, at which e
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from model.language import Action, Machine, Property, PropertyKind, SpecError, Update
@@ -112,13 +112,15 @@ class Program:
         return len(self.machine.actions)
 
 
-def lower(machine: Machine) -> Program:
-    """Ground all of ``machine``. SpecError where it is too large, or may leave 64 bits."""
-    return _Lowering(machine).program()
+def lower(machine: Machine, tick: Callable[[], None] | None = None) -> Program:
+    """Ground all of ``machine``. SpecError where it is too large, or may leave 64 bits. ``tick`` is called time and
+    again, and may raise what ends it."""
+    return _Lowering(machine, tick or (lambda: None)).program()
 
 
 class _Lowering:
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, tick: Callable[[], None]) -> None:
+        self._tick = tick
         self.machine = machine.finish()
         self.grounder = Grounder(machine)
         self.graph = self.grounder.graph
@@ -138,6 +140,7 @@ class _Lowering:
         step_events = self._events_of(PropertyKind.STEP, EventKind.STEP)
         instances = []
         for number, instance in enumerate(Semantics(self.machine).instances):
+            self._tick()
             lowered = self._instance(number, instance.action, instance.environment(), step_events)
             if lowered is not None:
                 instances.append(lowered)

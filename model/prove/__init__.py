@@ -10,6 +10,7 @@
 """
 
 from model.prove.any_size import prove_any_size
-from model.prove.prover import LENGTH, MOST_K, SAMPLES, prove
+from model.prove.needs import MOST_K
+from model.prove.prover import LENGTH, SAMPLES, prove
 
 __all__ = ["LENGTH", "MOST_K", "SAMPLES", "prove", "prove_any_size"]

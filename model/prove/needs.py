@@ -1,14 +1,63 @@
-"""What proofs rest on, and how long one may be to be read."""
+"""What proofs rest on, and how long one may be to count as one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, replace
 from typing import Final, TypeVar
+
+from model.language import Machine
+from model.proof import Claimed, Method
+from model.prove.any_size.wording import atoms_in
+from model.verdict import Outcome
 
 T = TypeVar("T", bound=Hashable)
 
 MOST_ATOMS: Final = 200
-"""An invariant with more comparisons is none that anybody reads: it is told as one that has too many."""
+"""An invariant with more comparisons is none that anybody reads."""
+MOST_K: Final = 5
+"""An induction over more steps has seen most of what there is to see: it does not tell why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What counts as a proof: an induction over ``k`` steps at most, or an invariant of at most so many ``atoms``."""
+
+    k: int = MOST_K
+    atoms: int = MOST_ATOMS
+
+    def judged(self, claimed: Claimed) -> Claimed:
+        """``claimed``, UNKNOWN where what holds is shown by more than these allow; where they allow more than usual,
+        and it is needed, the answer says so."""
+        verdict = claimed.verdict
+        if verdict.outcome is not Outcome.HOLDS or claimed.k is None:
+            return claimed
+        for what, found, limit, usual, option in (
+            ("steps", claimed.k, self.k, MOST_K, "--max-k"),
+            ("atoms", claimed.atoms, self.atoms, MOST_ATOMS, "--max-atoms"),
+        ):
+            if what == "atoms" and claimed.method is Method.INDUCTION:
+                continue  # without lemmas; what it rests on are claims of the spec
+            if found > limit:
+                how = f"{verdict.how}: more than the {limit} {what} that a proof has at most ({option})"
+                return replace(claimed, verdict=replace(verdict, outcome=Outcome.UNKNOWN, how=how))
+            if found > usual:
+                verdict = replace(verdict, how=f"{verdict.how}; more than {usual} {what}, as {option} {limit} allows")
+        return replace(claimed, verdict=verdict)
+
+
+USUAL: Final = Limits()
+
+
+def claim_atoms(machine: Machine, name: str) -> int:
+    """How many comparisons the claim ``name`` has, one that speaks of all elements counted once: what it costs where
+    it is a part of another claim's invariant."""
+    for p in machine.properties:
+        if p.name == name:
+            return atoms_in(p.condition)
+    # That some action can happen, or that it is an end.
+    guards = [g.condition for action in machine.actions for g in action.guards]
+    return sum(map(atoms_in, [*guards, *(p.condition for p in machine.terminals)]))
 
 
 def all_below(names: Iterable[T], needs: Callable[[T], Iterable[T]]) -> set[T]:
@@ -23,9 +72,4 @@ def all_below(names: Iterable[T], needs: Callable[[T], Iterable[T]]) -> set[T]:
     return found
 
 
-def many(atoms: int) -> str:
-    """What is told after a number of ``atoms``: nothing, or that they are too many."""
-    return f", more than {MOST_ATOMS}" if atoms > MOST_ATOMS else ""
-
-
-__all__ = ["MOST_ATOMS", "all_below", "many"]
+__all__ = ["MOST_ATOMS", "MOST_K", "USUAL", "Limits", "all_below", "claim_atoms"]

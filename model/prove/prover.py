@@ -14,8 +14,9 @@ from typing import Final
 import numpy as np
 
 from model.explore import Exploration
-from model.language import Machine, SpecError
-from model.lowering.lower import Event, Program, lower
+from model.language import Machine, PropertyKind, SpecError
+from model.language.properties import BUILT_IN
+from model.lowering.lower import Event, EventKind, Program, lower
 from model.proof import Blocked, Claimed, Lemma, Method, Proof
 from model.prove.bounded import Search
 from model.prove.claims import Claim, claims, premises
@@ -23,25 +24,24 @@ from model.prove.encoding import Encoding
 from model.prove.horn.prove import LONGEST, TURNS, BySpacer
 from model.prove.induction import Blocked as BlockedStep
 from model.prove.induction import Induction, Inductive
-from model.prove.needs import many
+from model.prove.needs import MOST_K, USUAL, Limits, claim_atoms
 from model.prove.solving import Deadline, OutOfTime
 from model.prove.strengthen.cover import Samples
 from model.prove.strengthen.equalities import equalities
 from model.prove.strengthen.learn import Learned, Learner
+from model.prove.strengthen.schema import Schemas
 from model.prove.strengthen.vocabulary import vocabulary
-from model.prove.words import Words, atoms_of
+from model.prove.words import Words
 from model.semantics import Semantics
 from model.trace import Trace, in_steps, named_state
 from model.verdict import Outcome, PropertyVerdict
 
-MOST_K = 5
 LENGTH = 12
 SAMPLES = 100_000
 _PREMISE_SECONDS = 10
 _FIRST_K = 2
 _FIRST_LENGTH = 2
 """Runs that are looked at before lemmas are learned; exploring looks at longer ones, and faster."""
-_SHRINK_SECONDS = 30
 
 Tell = Callable[[str], None]
 
@@ -58,28 +58,52 @@ def prove(
     progress: Tell | None = None,
     method: Method = Method.INDUCTION,
     stop: Callable[[], bool] | None = None,
+    limits: Limits = USUAL,
 ) -> Proof:
     """Prove the claims of ``machine``, or those among ``properties`` only, for runs of any length.
 
     ``most_k``: inductions over up to so many steps. ``length``: runs of up to so many steps are searched for violations
     of what could not be proved. ``strengthen``: find lemmas, from at most ``samples`` states nearest to the start.
     ``time_limit`` in seconds: what is open when it runs out is UNKNOWN; so it is when ``stop``, asked between questions
-    to the solver, says to stop, or Ctrl-C ends one of them. ``method``: INDUCTION with all of this, or SPACER: an
+    to the solver, says to stop, or Ctrl-C ends one of them. ``limits``: what counts as a proof; what is shown by more
+    is UNKNOWN, with what it would take. ``method``: INDUCTION with all of this, or SPACER: an
     invariant from z3's engine for Horn clauses, for each claim. SpecError for a machine that cannot be lowered, or a
     property that is about runs. KeyError for an unknown property.
     """
-    prover = _Prover(machine, properties, Deadline(time_limit, stop), progress or (lambda _: None))
+    deadline = Deadline(time_limit, stop)
+    try:
+        prover = _Prover(machine, properties, deadline, progress or (lambda _: None), limits)
+    except OutOfTime as out:
+        return _not_begun(machine, properties, f"no runs were looked at; {out}", deadline)
     if method is Method.SPACER:
         return prover.prove_by(lambda: prover.by_spacer(length))
     return prover.prove(most_k, length, samples if strengthen else 0)
 
 
+def _not_begun(machine: Machine, properties: Collection[str], why: str, deadline: Deadline) -> Proof:
+    """Nothing is known, as time ran out when the machine was made ground."""
+    kinds = {p.name: p.kind for p in machine.properties}
+    about_states = (PropertyKind.ALWAYS, PropertyKind.STEP)
+    names = [n for n, kind in kinds.items() if (n in properties if properties else kind in about_states)]
+    shown = [(n, kinds[n].value) for n in names]
+    built_in = zip(BUILT_IN, (EventKind.DEADLOCK, EventKind.RANGE, EventKind.WRITE), strict=True)
+    shown += [(n, kind.value) for n, kind in built_in if not properties or n in properties]
+    claimed = tuple(
+        Claimed(PropertyVerdict(n, kind, Outcome.UNKNOWN, why), seconds=deadline.spent) for n, kind in shown
+    )
+    left_out = () if properties else tuple(n for n in kinds if n not in names)
+    return Proof(machine.name, dict(machine.parameters), claimed, left_out, -1, deadline.spent)
+
+
 class _Prover:
-    def __init__(self, machine: Machine, properties: Collection[str], deadline: Deadline, tell: Tell) -> None:
+    def __init__(
+        self, machine: Machine, properties: Collection[str], deadline: Deadline, tell: Tell, limits: Limits
+    ) -> None:
         self._deadline: Final = deadline
+        self._limits: Final = limits
         self._machine: Final = machine
         self._tell: Final = tell
-        self._program: Final[Program] = lower(machine)
+        self._program: Final[Program] = lower(machine, deadline.check)
         every = claims(self._program)
         named = {c.name: c for c in every}
         for name in properties:
@@ -140,7 +164,7 @@ class _Prover:
         return Proof(
             self._machine.name,
             dict(self._machine.parameters),
-            tuple(self._with_premises(self._answers[c.name]) for c in self._claims),
+            tuple(self._limits.judged(self._with_premises(self._answers[c.name])) for c in self._claims),
             self._left_out,
             self._length,
             self._deadline.spent,
@@ -200,7 +224,8 @@ class _Prover:
     def _inductive(self, claim: Claim, found: Inductive) -> Claimed:
         helped = f", with {', '.join(found.helped_by)}" if found.helped_by else ""
         verdict = PropertyVerdict(claim.name, claim.kind, Outcome.HOLDS, f"inductive at k = {found.k}{helped}")
-        return Claimed(verdict, Method.INDUCTION, found.k, helped_by=found.helped_by)
+        helping = sum(claim_atoms(self._machine, name) for name in found.helped_by)
+        return Claimed(verdict, Method.INDUCTION, found.k, helped_by=found.helped_by, helping=helping)
 
     def _strengthen(self, most: int) -> None:
         """Learn lemmas from states that runs come to."""
@@ -227,7 +252,7 @@ class _Prover:
             lambda lemmas, left: self._tell(f"{lemmas} lemmas  {left} claims and lemmas not inductive yet")
         )
         self._tell(f"{len(learned.lemmas)} lemmas  looking for those that are needed")
-        learned = learner.shrink(learned, self._deadline.within(_SHRINK_SECONDS))
+        learned = learner.shrink(learned, lambda name: claim_atoms(self._machine, name), self._deadline)
         for name in [n for n in self._open if n in learned.needs]:
             self._answer(self._with_lemmas(self._open[name], learned))
         for name, raw in learned.blocked.items():
@@ -263,22 +288,27 @@ class _Prover:
         cells = [self._machine.values(c.variable.domain) for c in self._machine.cells()]
         sizes = np.array([[each.start, each.stop - each.start] for each in cells], np.int64).reshape(-1, 2)
         states = explored.states
-        known = Samples(vocabulary(self._program, claims, equalities(self._program, states)), states, sizes)
+        tick = deadline.check
+        sums = equalities(self._program, states, tick)
+        known = Samples(vocabulary(self._program, claims, sums), states, sizes, tick)
+        schemas = Schemas(self._program, states)
         # Words that are wide enough for what the lemmas add up.
-        return Learner(Encoding(self._program), claims, known, deadline)
+        return Learner(Encoding(self._program), claims, known, schemas, deadline)
 
     def _with_lemmas(self, claim: Claim, learned: Learned) -> Claimed:
-        words = Words(self._machine)
         rests = learned.rests_on(claim.name)
         lemmas = tuple(
-            Lemma(words.clause(each.literals), atoms_of(each.literals), each.literals)
+            Lemma(Words(self._machine).lemma(each.clauses, each.schema), each.atoms, each.clauses, each.schema)
             for each in learned.lemmas_of(claim.name)
         )
         helped = tuple(c.name for c in self._claims if c.name in rests and c is not claim)
-        atoms = sum(each.atoms for each in lemmas)
-        how = f"inductive at k = 1, with {_count(len(lemmas), 'lemma')} of {_count(atoms, 'atom')}{many(atoms)}"
+        helping = sum(claim_atoms(self._machine, name) for name in helped)
+        atoms = sum(each.atoms for each in lemmas) + helping
+        what = [_count(len(lemmas), "lemma")] if lemmas else []
+        what += [f"{len(helped)} {'property' if len(helped) == 1 else 'properties'}"] if helped else []
+        how = f"inductive at k = 1, with {' and '.join(what)} of {_count(atoms, 'atom')}"
         verdict = PropertyVerdict(claim.name, claim.kind, Outcome.HOLDS, how)
-        return Claimed(verdict, Method.LEMMAS, 1, lemmas, helped)
+        return Claimed(verdict, Method.LEMMAS, 1, lemmas, helped, helping=helping)
 
     def by_spacer(self, length: int) -> None:
         """Ask Spacer for an invariant for each claim. A violation that it says can be reached is searched for;

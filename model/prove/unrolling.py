@@ -9,6 +9,7 @@ import z3
 from model.prove.arithmetic import LOGIC, Formula
 from model.prove.claims import Claim, violated_by, violated_in
 from model.prove.encoding import Encoding, State, View
+from model.prove.orderings import Orderings
 
 
 class Unrolling:
@@ -20,6 +21,7 @@ class Unrolling:
         self._states: Final[list[State]] = []
         self._views: Final[list[View]] = []
         self._chosen: Final[list[Formula]] = []
+        self._orderings: Orderings | None = None
         self._add_state()
         self._add_state()
 
@@ -37,12 +39,15 @@ class Unrolling:
         self._states.append(state)
 
     def begin(self) -> None:
-        """State 0 is an initial state."""
+        """State 0 is an initial state. Of runs that end alike one need be looked at."""
         self.solver.add(self.encoding.initial(self._states[0]))
+        self._orderings = Orderings(self.encoding)
 
     def step(self) -> None:
         """One more step."""
         self.solver.add(self.encoding.is_step(self._views[-1], self._chosen[-1]))
+        if self._orderings is not None:
+            self.solver.add(*self._orderings.of(self._chosen))
         self._add_state()
 
     def view(self, number: int) -> View:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
 
-from model.language import Machine
+from model.language import Machine, Sort
 from model.language.types import EnumType, SortType, domain_type
 from model.lowering.ground import Node
+
+if TYPE_CHECKING:
+    from model.prove.strengthen.schema import Schema
 
 _INFIX = {"+": "+", "-": "-", "*": "*", "==": "==", "same": "==", "<": "<", "and": "&", "or": "|"}
 _NEGATED = {"==": "!=", "same": "!=", "<": ">="}
@@ -16,9 +19,26 @@ _NEGATED = {"==": "!=", "same": "!=", "<": ">="}
 class Words:
     """Writes expressions over the cells of ``machine``."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, names: Mapping[tuple[type[Sort], int], str] | None = None) -> None:
+        """``names``: elements that are called otherwise than in ``machine``."""
         self._machine: Final = machine
         self._cells: Final = machine.cells()
+        self._names: Final = names or {}
+
+    def lemma(self, clauses: Sequence[tuple[Node, ...]], schema: Schema | None) -> str:
+        """Its only clause, or what it says of all elements."""
+        if schema is None:
+            return self.clause(clauses[0])
+        return f"{schema.of_all}: {Words(self._machine, schema.names).clause(schema.clause)}"
+
+    def cell(self, number: int) -> str:
+        """``reals[a, node1]``."""
+        variable, indices = self._cells[number].variable, self._cells[number].indices
+        names = [
+            self._names.get((sort, i), self._machine.sorts[sort].names[i])
+            for sort, i in zip(variable.sorts, indices, strict=True)
+        ]
+        return f"{variable.label}[{', '.join(names)}]" if names else variable.label
 
     def clause(self, literals: tuple[Node, ...]) -> str:
         """``state[app1] == RUNNING | reals[app1, node1] == 0``."""
@@ -30,9 +50,9 @@ class Words:
             case "const":
                 return ("false", "true")[node.value] if node.boolean else str(node.value)
             case "cell":
-                return self._machine.show_cell(self._cells[node.value])
+                return self.cell(node.value)
             case "next":
-                return f"after({self._machine.show_cell(self._cells[node.value])})"
+                return f"after({self.cell(node.value)})"
             case "not":
                 return self._not(node.args[0])
             case "int":

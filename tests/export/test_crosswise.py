@@ -18,8 +18,6 @@ pytestmark = pytest.mark.no_cover
 DEPTH = 12
 SHORT = 4
 """Runs of every claim of a spec are looked at up to here; that they hold, they may do for as long as one waits."""
-TOO_DEEP = {"gang-no_quota": 8}
-"""Traces of 11 steps, in whose place only so many are looked at: each step more takes the solver four times as long."""
 EDITIONS = tuple(f"{name} edition={each}" for name in SHIPPED for each in editions(spec_function(name)))
 FAST = ("gang", "coscheduling", "gang-runs_one_early")
 
@@ -53,5 +51,5 @@ def test_a_mutant(name: str) -> None:
         names = {n for n, kind in wanted.kinds.items() if kind.value in ("always", "step")}
         assert disagreement_of_bounded(machine, names, wanted, SHORT) is None
         return
-    steps = min(TOO_DEEP.get(name, DEPTH), wanted.violated[mutant.violated])
+    steps = min(DEPTH, wanted.violated[mutant.violated])
     assert disagreement_of_bounded(machine, {mutant.violated}, wanted, steps) is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -45,14 +45,51 @@ def test_gang_is_verified(text: str, gang: Machine, tmp_path: Path) -> None:
     assert found.answer is Answer.VERIFIED
     assert (found.passed, found.checks, found.problem) == (12, 12, None)
     assert found.certified.claims[:2] == ("node_capacity", "quota_never_exceeded")
-    assert found.lemmas == text.count("; Lemma ") >= 12
+    assert found.lemmas == text.count("; Lemma ") >= 3
 
 
 def test_names_are_those_of_the_spec(text: str) -> None:
     for name in ("|state[app1]'|", "AppState.RUNNING", "|step allocate(app1, node2)|", "|claim no_partial_gang_runs|"):
         assert name in text
     lemmas = re.findall(r"^; Lemma \d+: (.*)", text, re.MULTILINE)
-    assert "state[app1] == RUNNING | reals[app1, node1] == 0" in lemmas
+    assert "for all a in App, n in Node: state[a] == RUNNING | reals[a, n] == 0" in lemmas
+
+
+def test_a_lemma_about_all_elements_is_written_once(text: str) -> None:
+    """And said of each of them, in each state."""
+    [(number, parameters)] = re.findall(
+        r"\(define-fun \|lemma (\d+)\| (\(\(\|state\[a\]\| Int\) \(\|reals.*?\)\)) Bool", text
+    )
+    assert parameters == "((|state[a]| Int) (|reals[a, n]| Int))"
+    for mark in ("", "'"):
+        for app, node in itertools.product((1, 2), repeat=2):
+            cells = f"|state[app{app}]{mark}| |reals[app{app}, node{node}]{mark}|"
+            assert f"(|lemma {number}| {cells})" in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("(|lemma 1| |state[app1]| ", "(|lemma 1| 3 ", "not applied to cells"),
+        ("(|lemma 1| |state[app1]| ", "(|lemma 1| ", "not applied to cells"),
+        ("|lemma 1 of all| ()", "|lemma 1 of some| ()", "does not say of which"),
+        ("((|state[a]| Int) (", "((|state[a]| Real) (", "expected a symbol and its sort"),
+        ("((|state[a]| Int) (", "((|reals[a, n]| Int) (", "expected a symbol and its sort, once"),
+    ],
+)
+def test_a_lemma_about_all_elements_is_about_cells(
+    text: str, gang: Machine, tmp_path: Path, old: str, new: str, problem: str
+) -> None:
+    assert old in text
+    with pytest.raises(FileError, match=problem):
+        checked(text.replace(old, new, 1), gang, tmp_path)
+
+
+def test_a_lemma_that_is_not_said_of_all_is_not_enough(text: str, gang: Machine, tmp_path: Path) -> None:
+    """In the place of one element stands another, in both states."""
+    for mark in ("", "'"):
+        text = text.replace(f"(|lemma 1| |state[app2]{mark}| ", f"(|lemma 1| |state[app1]{mark}| ")
+    assert checked(text, gang, tmp_path).answer is Answer.REFUSED
 
 
 @RANDOM
@@ -160,9 +197,9 @@ def test_what_ran_out_of_time_leaves_nothing_behind(
             raise OutOfTime("of time")
         return ask(solver, deadline, assumptions)
 
-    def shrink(learner: Learner, learned: Learned, deadline: Deadline) -> Learned:
+    def shrink(learner: Learner, learned: Learned, weigh: Callable[[str], int], deadline: Deadline) -> Learned:
         monkeypatch.setattr("model.prove.solving.ask", sometimes)
-        return whole(learner, learned, deadline)
+        return whole(learner, learned, weigh, deadline)
 
     whole = Learner.shrink
     monkeypatch.setattr(Learner, "shrink", shrink)

@@ -97,8 +97,8 @@ TAMPERED: dict[str, tuple[Edit, str]] = {
     "another spec": (change(':spec "gang"', ':spec "ray"'), "it is of the spec ray"),
     "a lemma that only the first state keeps": (
         lambda t: re.sub(
-            r"\(define-fun \|lemma 1'\|.*?(?=\n;|\n\(define)",
-            "(define-fun |lemma 1'| () Bool true)",
+            r"\(define-fun \|lemma 1 of all'\|.*?(?=\n;|\n\(define)",
+            "(define-fun |lemma 1 of all'| () Bool true)",
             t,
             flags=re.DOTALL,
         ),
@@ -119,9 +119,11 @@ def test_an_edited_certificate_is_refused(name: str, text: str, gang: Machine, t
 
 
 def lemma(body: str) -> Edit:
-    """All states keep another first lemma."""
+    """All states keep another first lemma, which is not about all elements as that of gang is."""
 
     def edit(text: str) -> str:
+        text = re.sub(r"\(define-fun \|lemma 1\| .*?(?=\n\(define)\n", "", text, count=1, flags=re.DOTALL)
+        text = re.sub(r"\|lemma 1 of all('?)\|", r"|lemma 1\1|", text)
         primed = re.sub(r"(\|[a-z]+\[[^|]*)\|", r"\1'|", body)
         for mark, new in (("", body), ("'", primed)):
             text = re.sub(

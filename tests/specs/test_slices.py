@@ -22,7 +22,7 @@ from model.language import Machine, PropertyKind
 from model.language.mutation import mutated, without_guard
 from model.prove import prove
 from model.prove.solving import Deadline, OutOfTime
-from model.verdict import Outcome
+from model.verdict import Outcome, typed
 from specs.kubernetes import kubernetes
 from specs.loading import SpecLoadError, load_sliced, load_spec
 from specs.mutant import Mutant
@@ -325,3 +325,9 @@ def test_specs_without_a_slice() -> None:
         load_spec("nothing:slice")
     with pytest.raises(SpecLoadError, match="yunikorn:slice: size is an integer from 1"):
         load_spec("yunikorn:slice", ["size=0"])
+
+
+@pytest.mark.parametrize("spec", SLICED)
+def test_the_page_has_the_defaults(spec: str) -> None:
+    for name, value in load_spec(f"{spec}:slice").parameters.items():
+        assert f"{name}={typed(value)}" in readme(spec)

@@ -89,7 +89,6 @@ class Keeping:
         self._failing: Final[dict[int, Formula]] = {}
         self._goals: Final[dict[str, list[Formula]]] = {}
         self._solver: Final = z3.Solver()
-        self._solver.set("core.minimize", True)
         self._no_fault = z3.Bool("no fault")
         self._left: Final = {sort: list(found) for sort, found in assumed.elements.items()}
         if step.is_start:
@@ -179,8 +178,23 @@ class Keeping:
         model, core = ask_also(self._solver, failing, deadline, [*assumed, *self._of(holding)])
         if model is not None:
             return None
-        ids = {f.get_id() for f in core}
-        return [c for c in holding if id(c) in self._assumed and self._assumed[id(c)].get_id() in ids]
+        kept = self._small(failing, assumed, core, deadline)
+        return [c for c in holding if id(c) in self._assumed and self._assumed[id(c)].get_id() in kept]
+
+    def _small(
+        self, failing: Formula, assumed: Sequence[Formula], core: Sequence[Formula], deadline: Deadline
+    ) -> set[int]:
+        """The ids of a part of ``core`` of which nothing can be left out. z3 could look for one itself, but recurs
+        without end on some (5.4.1), and takes the process with it."""
+        always = {f.get_id() for f in assumed}
+        kept = {f.get_id(): f for f in core if f.get_id() not in always}
+        for each in sorted(kept, reverse=True):
+            if each in kept:
+                rest = [f for number, f in kept.items() if number != each]
+                model, smaller = ask_also(self._solver, failing, deadline, [*assumed, *rest])
+                if model is None:
+                    kept = {f.get_id(): f for f in smaller if f.get_id() not in always}
+        return set(kept)
 
     def _question(self, goal: Candidate | str) -> tuple[Formula | None, list[Formula]]:
         if isinstance(goal, str):

@@ -104,7 +104,12 @@ class Sums:
         if isinstance(expr, Lookup):
             values = set(expr.table.values.values())
             if len(values) != 1:
-                raise Unreadable(f"{expr.table.name} is a table with different numbers: others are not said", expr.at)
+                told = ", ".join(map(str, sorted(values)))
+                raise Unreadable(
+                    f"{expr.table.name} is {told}, by element: what other elements have, of which there may be any "
+                    f"number, is not said. Where all have the same it can be read; without --any-size it can as it is",
+                    expr.at,
+                )
             return Const(values.pop())
         below = children(expr)
         parts = [self.normal(each) for each in below]

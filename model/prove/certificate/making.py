@@ -14,10 +14,11 @@ from model.proof import Lemma, Proof
 from model.prove.certificate.cells import CellNames
 from model.prove.certificate.check import Answer, solve
 from model.prove.certificate.read import LARGEST
-from model.prove.certificate.syntax import SExpr
+from model.prove.certificate.syntax import SExpr, symbol
 from model.prove.certificate.terms import Terms
-from model.prove.certificate.write import Invariant, certificate, text_of
+from model.prove.certificate.write import Invariant, OfAll, certificate, renamed, text_of
 from model.prove.solving import Deadline
+from model.prove.words import Words
 from model.verdict import Outcome
 
 _SHORTER_SECONDS = 20
@@ -44,7 +45,10 @@ def certificate_of(machine: Machine, proof: Proof) -> Written | None:
     proved = [c for c in proof.claimed if c.k is not None and c.verdict.outcome is Outcome.HOLDS]
     if not proved:
         return None
-    names, longest = tuple(c.verdict.name for c in proved), max(c.k or 1 for c in proved)
+    # With what helps them, also where that alone would take more than a proof may.
+    rests_on = {name for c in proved for name in (c.verdict.name, *c.helped_by)}
+    names = tuple(c.verdict.name for c in proof.claimed if c.verdict.name in rests_on)
+    longest = max(c.k or 1 for c in proved)
     lemmas = list({lemma.text: lemma for c in proved for lemma in c.lemmas}.values())
     words = [lemma.text for lemma in lemmas]
     formulas = _formulas(machine, lemmas)
@@ -103,11 +107,23 @@ def _is_certificate(path: Path) -> bool:
         return b":gangproof-certificate" in there.read(_HEAD)
 
 
-def _formulas(machine: Machine, lemmas: Sequence[Lemma]) -> tuple[SExpr, ...]:
+def _formulas(machine: Machine, lemmas: Sequence[Lemma]) -> tuple[SExpr | OfAll, ...]:
     # Written out in full: they come from another run of the lowering, in which other expressions have these numbers.
-    terms = Terms(CellNames(machine), 0)
-    found = [[terms.of(each) for each in lemma.literals] for lemma in lemmas]
-    return tuple(each[0] if len(each) == 1 else ("or", *each) for each in found)
+    cells = CellNames(machine)
+    terms = Terms(cells, 0)
+    found: list[SExpr | OfAll] = []
+    for lemma in lemmas:
+        each = [terms.of(node) for node in lemma.clauses[0]]
+        body: SExpr = each[0] if len(each) == 1 else ("or", *each)
+        if lemma.schema is None:
+            found.append(body)
+            continue
+        words, schema = Words(machine, lemma.schema.names), lemma.schema
+        names = {cells.cell(n, 0): symbol(words.cell(n)) for n in schema.cells}
+        parameters = tuple((names[cells.cell(n, 0)], cells.sort(n)) for n in schema.cells)
+        arguments = tuple(tuple(cells.cell(n, 0) for n in instance) for instance in schema.instances)
+        found.append(OfAll(parameters, renamed(body, names), arguments))
+    return tuple(found)
 
 
 __all__ = ["Written", "certificate_of", "write_certificate"]

@@ -12,7 +12,7 @@ from model.errors import FileError
 from model.language import Machine
 from model.prove.certificate.cells import CellNames
 from model.prove.certificate.syntax import Command, NotSMT, SExpr, commands, one_line, symbol, unquoted
-from model.prove.certificate.write import MOST_K, VERSION, Invariant
+from model.prove.certificate.write import MOST_K, VERSION, Invariant, OfAll
 
 LARGEST: Final = 16 * 2**20
 """Bytes of a file that is read."""
@@ -78,23 +78,57 @@ def read_certificate(path: Path) -> Certified:
     return Certified(path, found[":spec"][0], tuple(found[":parameter"]), tuple(found[":claim"]), int(k), read)
 
 
-def _lemmas(certified: Certified, machine: Machine) -> Sequence[SExpr]:
+def _lemmas(certified: Certified, machine: Machine) -> Sequence[SExpr | OfAll]:
     cells = CellNames(machine)
     sorts = {cells.cell(i, 0): cells.sort(i) for i in range(len(cells.cells))}
     sorts |= {symbol(name): "Int" for name in cells.constants} | {"true": "Bool", "false": "Bool"}
-    found: list[SExpr] = []
-    for command in certified.commands:
+    found: list[SExpr | OfAll] = []
+    for at, command in enumerate(certified.commands):
         match command.expr:
-            case ("define-fun", str(name), _, _, body) if (told := _LEMMA.fullmatch(name)) is not None:
+            case ("define-fun", str(name), parameters, _, body) if (told := _LEMMA.fullmatch(name)) is not None:
                 if int(told[1]) != len(found) + 1 or len(found) == MOST_LEMMAS:
                     raise certified.wrong(command.line, f"expected lemma {len(found) + 1}, found lemma {told[1]}")
                 try:
-                    if _sort(body, sorts) != "Bool":
+                    own = _parameters(parameters)
+                    if _sort(body, {**sorts, **dict(own)}) != "Bool":
                         raise _WrongTerm("is a number, expected a condition")
+                    found.append(OfAll(own, body, _arguments(certified, at, told[1], own, sorts)) if own else body)
                 except _WrongTerm as error:
                     raise certified.wrong(command.line, f"lemma {told[1]} {error}") from None
-                found.append(body)
     return found
+
+
+def _parameters(parameters: SExpr) -> tuple[tuple[str, str], ...]:
+    """Those of a lemma about all elements, each a symbol and a sort; none of another."""
+    found: list[tuple[str, str]] = []
+    for each in parameters:
+        match each:
+            case (str(name), "Bool" | "Int" as sort) if name not in dict(found):
+                found.append((name, str(sort)))
+            case _:
+                raise _WrongTerm(f"has the parameter {one_line(each)[:60]}, expected a symbol and its sort, once")
+    return tuple(found)
+
+
+def _arguments(
+    certified: Certified, at: int, number: str, own: Sequence[tuple[str, str]], sorts: Mapping[str, str]
+) -> tuple[tuple[str, ...], ...]:
+    """The cells that the next command puts in the place of the parameters."""
+    name, wanted = symbol(f"lemma {number}"), [sort for _, sort in own]
+    match certified.commands[at + 1].expr if at + 1 < len(certified.commands) else None:
+        case ("define-fun", str(of_all), (), "Bool", ("and", *every)) if of_all == symbol(f"lemma {number} of all"):
+            for each in every:
+                if not (
+                    isinstance(each, tuple) and each[:1] == (name,) and [_cell(a, sorts) for a in each[1:]] == wanted
+                ):
+                    raise _WrongTerm(f"is not applied to cells by {one_line(each)[:60]}")
+            return tuple(tuple(str(a) for a in each[1:]) for each in every)
+    raise _WrongTerm("is about all elements, and what follows does not say of which")
+
+
+def _cell(argument: SExpr, sorts: Mapping[str, str]) -> str | None:
+    """The sort of a cell; None for what is none."""
+    return sorts.get(argument) if isinstance(argument, str) and argument not in ("true", "false") else None
 
 
 class _WrongTerm(Exception):

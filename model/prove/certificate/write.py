@@ -26,13 +26,23 @@ MOST_K = 50
 
 
 @dataclass(frozen=True, slots=True)
+class OfAll:
+    """A lemma about all elements: ``body`` over ``parameters``, each a symbol and its sort, in whose place are the
+    cells of state 0 that ``arguments`` have, for each of the elements. It is written once."""
+
+    parameters: tuple[tuple[str, str], ...]
+    body: SExpr
+    arguments: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Invariant:
     """What is claimed, and why: ``claims`` by name and ``lemmas`` on the cells of state 0 are inductive together over
     ``k`` steps."""
 
     claims: tuple[str, ...]
     k: int
-    lemmas: tuple[SExpr, ...] = ()
+    lemmas: tuple[SExpr | OfAll, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +234,17 @@ class _Writer:
         for count, lemma in enumerate(self.invariant.lemmas, 1):
             told = self.words[count - 1 : count] if not state else ()
             comments = (f"Lemma {count}: {told[0]}",) if told else () if count > 1 else (f"Lemmas, in state {state}.",)
-            yield Part(f"lemma {count}", _bool(f"lemma {count}", state, _renamed(lemma, primed)), comments)
+            if isinstance(lemma, OfAll):
+                name, of_all = f"lemma {count}", f"lemma {count} of all"
+                if not state:
+                    definition = ("define-fun", symbol(name), lemma.parameters, "Bool", lemma.body)
+                    yield Part(name, definition, comments)
+                    comments = ()
+                every = [(symbol(name), *(renamed(cell, primed) for cell in each)) for each in lemma.arguments]
+                yield Part(f"{name}, of all elements", _bool(of_all, state, _every(every)), comments)
+                names.append(symbol(of_all + "'" * state))
+                continue
+            yield Part(f"lemma {count}", _bool(f"lemma {count}", state, renamed(lemma, primed)), comments)
             names.append(symbol(f"lemma {count}" + "'" * state))
         for claim in self.of_states:
             assert claim.state is not None
@@ -327,8 +347,9 @@ def _some(found: Sequence[SExpr]) -> SExpr:
     return "false" if not found else found[0] if len(found) == 1 else ("or", *found)
 
 
-def _renamed(expr: SExpr, names: Mapping[str, str]) -> SExpr:
-    return names.get(expr, expr) if isinstance(expr, str) else tuple(_renamed(each, names) for each in expr)
+def renamed(expr: SExpr, names: Mapping[str, str]) -> SExpr:
+    """``expr`` with other symbols, where ``names`` has one."""
+    return names.get(expr, expr) if isinstance(expr, str) else tuple(renamed(each, names) for each in expr)
 
 
-__all__ = ["MOST_K", "VERSION", "Invariant", "Part", "certificate", "text_of"]
+__all__ = ["MOST_K", "VERSION", "Invariant", "OfAll", "Part", "certificate", "renamed", "text_of"]

@@ -16,7 +16,7 @@ from model.prove.encoding import Encoding
 from model.prove.horn.answers import clause_of
 from model.prove.horn.checked import Invariants
 from model.prove.horn.clauses import Horn
-from model.prove.needs import many
+from model.prove.needs import claim_atoms
 from model.prove.solving import Deadline, OutOfTime
 from model.prove.words import Words, atoms_of
 from model.verdict import Outcome, PropertyVerdict
@@ -76,13 +76,14 @@ class BySpacer:
     def _claimed(self, claim: Claim) -> Claimed:
         words, rests = Words(self._machine), self._invariants.rests_on(claim.name)
         used = [self._invariants.lemmas[n] for n in sorted(n for n in rests if isinstance(n, int))]
-        lemmas = tuple(Lemma(words.clause(each), atoms_of(each), each) for each in used)
-        atoms = sum(lemma.atoms for lemma in lemmas)
+        lemmas = tuple(Lemma(words.clause(each), atoms_of(each), (each,)) for each in used)
         helped = tuple(c.name for c in self._proved if c.name in rests and c is not claim)
-        how = f"inductive invariant of {atoms} {'atom' if atoms == 1 else 'atoms'}{many(atoms)}"
+        helping = sum(claim_atoms(self._machine, name) for name in helped)
+        atoms = sum(lemma.atoms for lemma in lemmas) + helping
+        how = f"inductive invariant of {atoms} {'atom' if atoms == 1 else 'atoms'}"
         how += f", with {', '.join(helped)}" if helped else ""
         verdict = PropertyVerdict(claim.name, claim.kind, Outcome.HOLDS, how)
-        return Claimed(verdict, Method.SPACER, 1, lemmas, helped)
+        return Claimed(verdict, Method.SPACER, 1, lemmas, helped, helping=helping)
 
 
 __all__ = ["LONGEST", "TURNS", "BySpacer", "Unproved"]

@@ -10,6 +10,7 @@ Covers are looked for among some of the samples; a clause that is false in anoth
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -41,9 +42,17 @@ def _literal(number: int) -> Literal:
 
 class Samples:
     """The atoms of ``vocabulary`` in ``states``, to which runs come. ``sizes``: of each cell the least value and how
-    many it has."""
+    many it has. ``tick`` is called time and again, and may raise what ends it."""
 
-    def __init__(self, vocabulary: Vocabulary, states: States, sizes: NDArray[np.int64], seed: int = 0) -> None:
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        states: States,
+        sizes: NDArray[np.int64],
+        tick: Callable[[], None] = lambda: None,
+        seed: int = 0,
+    ) -> None:
+        self._tick: Final = tick
         chance = np.random.default_rng(seed)
         self.atoms: Final = vocabulary.atoms
         self._values: Final = Values(self.atoms)
@@ -74,6 +83,7 @@ class Samples:
         found = [(int(each), int(each)) for each in np.flatnonzero(whole)]
         rest = np.flatnonzero(~whole)
         for at, first in enumerate(rest):
+            self._tick()
             others = rest[at + 1 :]
             open_ = np.flatnonzero(rows[first] != 0xFF)
             missing = ~rows[first][open_]
@@ -99,6 +109,7 @@ class Samples:
     def _cover(self, there: NDArray[np.bool_]) -> tuple[Literal, ...] | None:
         strangers = _literals(self._strangers, there, self._stranger_count)
         while True:
+            self._tick()
             rows = _literals(self._core, there, self._core_count)
             found = _two(rows, strangers) or _greedy(rows)
             if found is None:

@@ -7,7 +7,7 @@ samples as it is. Unknowns that appear later are told by earlier ones, so the eq
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
@@ -25,18 +25,20 @@ _FIRST: Final = 1024
 _DENOMINATORS: Final = (1, 2, 3)
 
 
-def equalities(program: Program, states: States) -> list[Node]:
-    """Sums of cells that are equal in all ``states``, of shape (states, cells)."""
+def equalities(program: Program, states: States, tick: Callable[[], None] = lambda: None) -> list[Node]:
+    """Sums of cells that are equal in all ``states``, of shape (states, cells). ``tick`` is called time and again, and
+    may raise what ends it."""
     unknowns = _unknowns(program)
     values = numbers(unknowns, states)
-    found = (_equality(program.graph, unknowns, v.tolist()) for v in _vectors(values))
+    found = (_equality(program.graph, unknowns, v.tolist()) for v in _vectors(values, tick))
     return [node for node in found if node.op != "const"]
 
 
-def _vectors(values: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+def _vectors(values: NDArray[np.int64], tick: Callable[[], None]) -> list[NDArray[np.int64]]:
     """Coefficients of what is 0 in all rows of ``values``, of shape (states, unknowns)."""
     some = values[np.random.default_rng(0).permutation(len(values))[:_FIRST]]
     while True:
+        tick()
         vectors = [v for v in map(_small, _null_space(_independent(some))) if v is not None]
         wrong = {int(np.argmax(off)) for off in ((values @ v) != 0 for v in vectors) if off.any()}
         if not wrong:

@@ -1,52 +1,64 @@
-"""An inductive invariant, learned clause by clause.
+"""An inductive invariant, learned lemma by lemma.
 
 What blocks an induction step is a state that the claims and lemmas allow and whose step leads to a violation. If no run
-comes to it, some clause excludes it and is true in every state that runs do come to: that is the next lemma, which has
-to be inductive itself. It ends when nothing blocks any more. That the lemmas are right is not trusted to the samples:
+comes to it, some condition excludes it and is true in every state that runs do come to: that is the next lemma, which
+has to be inductive itself. Conditions on all elements come first, then clauses about some cells. It ends when nothing
+blocks any more. That the lemmas are right is not trusted to the samples:
 each is shown, like a claim, to hold at the start and after every step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass
-from typing import Final, TypeAlias
+import contextlib
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Final
 
 import z3
 
 from model.lowering.ground import Node
-from model.prove.arithmetic import LOGIC, Formula, some
+from model.prove.arithmetic import LOGIC, Formula, every, some
 from model.prove.claims import Claim, violated_in
 from model.prove.encoding import Encoding, View
 from model.prove.needs import all_below
 from model.prove.solving import Deadline, OutOfTime, ask_also
-from model.prove.strengthen.cover import Literal, Samples
+from model.prove.strengthen.cover import Samples
+from model.prove.strengthen.schema import Clause, Schema, Schemas
+from model.prove.strengthen.shrink import Name, Shrinker
 from model.prove.strengthen.steps import Steps
 from model.prove.words import atoms_of
 
-Name: TypeAlias = str | int
-
 _FIRST_SHARE: Final = 24
 """New lemmas."""
+_MOST_WORK: Final = 200_000_000
+"""Of z3, in making proofs smaller, by its own count: some 30 seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lemma:
-    """A clause: one of ``literals`` holds in every state that can be reached."""
+    """In every state that can be reached one of the literals holds of each of ``clauses``: one, or those that
+    ``schema`` has of all elements."""
 
-    literals: tuple[Node, ...]
+    clauses: tuple[Clause, ...]
+    schema: Schema | None = None
+
+    @property
+    def atoms(self) -> int:
+        """Comparisons: of a schema those that it is written with."""
+        return atoms_of(self.clauses[0])
 
 
 @dataclass(frozen=True, slots=True)
 class Learned:
     """What is inductive together, at k = 1: ``needs`` has, for each claim by name and each lemma by number, which
     others its step rests on. ``blocked``: claims for which no lemma was found, each with a state that blocks it.
-    ``why``: what ended it early."""
+    ``why``: what ended it early. ``own``: for a claim a smaller part that is inductive with it."""
 
     lemmas: Mapping[int, Lemma]
     needs: Mapping[Name, tuple[Name, ...]]
     blocked: Mapping[str, tuple[int, ...]]
     why: str | None = None
+    own: Mapping[str, frozenset[Name]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         unproved = {each for on in self.needs.values() for each in on} - self.needs.keys()
@@ -56,19 +68,22 @@ class Learned:
         """All that the proof of ``claim`` rests on, lemmas of lemmas and of claims that help included."""
         return tuple(self.lemmas[each] for each in sorted(n for n in self.rests_on(claim) if isinstance(n, int)))
 
-    def rests_on(self, claim: str) -> set[Name]:
+    def rests_on(self, claim: str) -> Set[Name]:
         """The claim itself, and all claims and lemmas that its proof rests on."""
-        return all_below([claim], self.needs.__getitem__)
+        return self.own[claim] if claim in self.own else all_below([claim], self.needs.__getitem__)
 
 
 class Learner:
     """Makes ``claims`` inductive; none of them may be a goal, or be violated in a sample or in an initial state: of
     claims that is not asked here, of lemmas it is."""
 
-    def __init__(self, encoding: Encoding, claims: Sequence[Claim], samples: Samples, deadline: Deadline) -> None:
+    def __init__(
+        self, encoding: Encoding, claims: Sequence[Claim], samples: Samples, schemas: Schemas, deadline: Deadline
+    ) -> None:
         self._encoding: Final = encoding
         self._graph: Final = encoding.program.graph
         self._samples: Final = samples
+        self._schemas: Final = schemas
         self._deadline = deadline
         self._claims: Final = {c.name: c for c in claims}
         self._lemmas: Final[dict[int, Lemma]] = {}
@@ -81,7 +96,7 @@ class Learner:
         self._asked: Final[dict[Name, Formula]] = {}
         self._needs: Final[dict[Name, tuple[Name, ...]]] = {}
         self._blocked: Final[dict[str, tuple[int, ...]]] = {}
-        self._known: Final[set[tuple[Literal, ...]]] = set()
+        self._known: Final[set[tuple[Clause, ...]]] = set()
         for claim in claims:
             if not claim.of_steps:
                 self._assume(claim.name, z3.Not(violated_in(encoding, claim, self._view)))
@@ -150,67 +165,61 @@ class Learner:
                 left.pop(name)
         return left
 
-    def shrink(self, learned: Learned, deadline: Deadline) -> Learned:
-        """The same with fewer lemmas: of what a step could rest on, what the proof has already is tried first, then a
-        part from which nothing can be left out. When the budget runs out, the rest stays as it is.
-
-        z3 could make cores small itself, but recurs without end on some (5.4.1), and takes the process with it.
-        """
+    def shrink(self, learned: Learned, weigh: Callable[[str], int], deadline: Deadline) -> Learned:
+        """The same with an invariant of its own for each claim, of fewer comparisons. ``weigh``: those of a claim that
+        helps. When the solver has worked enough, or ``deadline`` is over, the rest stays as it is."""
         self._deadline = deadline
-        needs: dict[Name, tuple[Name, ...]] = {}
-        chosen: set[Name] = set()
-        open_: list[Name] = [name for name in learned.needs if isinstance(name, str)]
-        while open_:
-            name = open_.pop()
-            if name in needs:
-                continue
-            needs[name] = core = self._small_core(name, chosen, learned.needs[name])
-            chosen.update(core)
-            open_ += core
-        return Learned({n: self._lemmas[n] for n in needs if isinstance(n, int)}, needs, learned.blocked, learned.why)
 
-    def _small_core(self, name: Name, chosen: Set[Name], known: tuple[Name, ...]) -> tuple[Name, ...]:
-        """What the step of ``name`` can rest on, of ``chosen`` or of all; what is ``known`` when time is out."""
-        try:
-            state, core = self._blocking(name, chosen | {name})
-            return self._small(name, core if state is None else self._blocking(name)[1], chosen)
-        except OutOfTime:
-            return known
+        def weight(names: Iterable[Name]) -> int:
+            return sum(weigh(n) if isinstance(n, str) else self._lemmas[n].atoms for n in names)
 
-    def _small(self, name: Name, core: tuple[Name, ...], chosen: Set[Name]) -> tuple[Name, ...]:
-        """``core`` without what is not needed of it: first what is not ``chosen`` already, the longest lemmas first."""
-        kept = set(core)
-        for each in sorted(kept - {name}, key=lambda n: (n not in chosen, *self._atoms(n)), reverse=True):
-            if each in kept:
-                try:
-                    state, smaller = self._blocking(name, kept - {each})
-                except OutOfTime:
-                    break
-                if state is None:
-                    kept = set(smaller)
-        return tuple(each for each in core if each in kept)  # in an order that does not change from run to run
+        left = _MOST_WORK
+        needs: dict[Name, frozenset[Name]] = {name: frozenset(on) for name, on in learned.needs.items()}
+        goals = sorted((n for n in needs if isinstance(n, str)), key=lambda n: (weight(learned.rests_on(n)), n))
+        found: list[dict[Name, frozenset[Name]]] = []
+        own: dict[str, frozenset[Name]] = {}
+        with contextlib.suppress(OutOfTime):
+            # What nothing needs goes once, for all, before each claim is looked at.
+            work = _Work(self._step, left // 2)
+            needs = Shrinker(self._rests, lambda n: weight([n]), work.is_left).shrunk(goals, needs)
+            left -= work.done
+            for number, goal in enumerate(goals):
+                work = _Work(self._step, left // (len(goals) - number))
+                shrinker = Shrinker(self._rests, lambda n: weight([n]), work.is_left)
+                # What another claim rests on may be enough for this one.
+                known = [needs, *(each for each in found if goal in each)]
+                start = min(known, key=lambda each: weight(all_below([goal], each.__getitem__)))
+                found.append(shrinker.shrunk([goal], start))
+                own[goal] = frozenset(found[-1])
+                left -= work.done
+        return Learned(self._lemmas, learned.needs, learned.blocked, learned.why, own)
 
-    def _atoms(self, name: Name) -> tuple[int, str]:
-        return (atoms_of(self._lemmas[name].literals) if isinstance(name, int) else 0), str(name)
+    def _rests(self, name: Name, among: Set[Name]) -> tuple[Name, ...] | None:
+        state, core = self._blocking(name, among | {name})
+        return core if state is None else None
 
     def _lemma(self, state: tuple[int, ...]) -> int | None:
         """The number of a new lemma that excludes ``state``, None if there is none that was not refuted before."""
-        clause = self._samples.clause(state)
-        if clause is None or clause in self._known:
+        found = self._samples.clause(state)
+        if found is None:
             return None
-        number = len(self._known)
-        self._known.add(clause)
-        nodes = [self._samples.atoms[each.atom] for each in clause]
-        signed = zip(nodes, clause, strict=True)
-        lemma = Lemma(tuple(node if each.positive else self._graph.no(node) for node, each in signed))
-        if not self._holds_at_start(lemma):
-            return None
-        self._lemmas[number] = lemma
-        self._assume(number, self._holds(lemma, self._view))
-        return number
+        nodes = [self._samples.atoms[each.atom] for each in found]
+        clause = tuple(n if each.positive else self._graph.no(n) for n, each in zip(nodes, found, strict=True))
+        of_all = self._schemas.of(clause)
+        # Where it is not inductive of all, it may be of these.
+        lemmas = [Lemma((clause,))] if of_all is None else [Lemma(of_all[1], of_all[0]), Lemma((clause,))]
+        for lemma in lemmas:
+            if lemma.clauses not in self._known:
+                self._known.add(lemma.clauses)
+                if self._holds_at_start(lemma):
+                    number = len(self._known)
+                    self._lemmas[number] = lemma
+                    self._assume(number, self._holds(lemma, self._view))
+                    return number
+        return None
 
     def _holds(self, lemma: Lemma, view: View) -> Formula:
-        return some([self._encoding.holds(node, view) for node in lemma.literals])
+        return every([some([self._encoding.holds(node, view) for node in clause]) for clause in lemma.clauses])
 
     def _holds_at_start(self, lemma: Lemma) -> bool:
         return ask_also(self._begin, z3.Not(self._holds(lemma, self._view)), self._deadline)[0] is None
@@ -231,9 +240,31 @@ class Learner:
 
     def _violations(self, name: Name) -> list[Node]:
         if isinstance(name, int):
-            return self._steps.into(self._graph.no(self._graph.either(self._lemmas[name].literals)))
+            bad = [self._graph.no(self._graph.either(clause)) for clause in self._lemmas[name].clauses]
+            return [into for each in bad for into in self._steps.into(each)]
         claim = self._claims[name]
         return self._steps.violating(claim) if claim.state is None else self._steps.into(claim.state)
+
+
+class _Work:
+    """What a solver may do, as it counts itself: at ``most`` so much."""
+
+    def __init__(self, solver: z3.Solver, most: int) -> None:
+        self._solver: Final = solver
+        self._most: Final = most
+        self._before: Final = self._count()
+
+    def _count(self) -> int:
+        return int(dict(list(self._solver.statistics())).get("rlimit count", 0))
+
+    @property
+    def done(self) -> int:
+        """How much it did."""
+        return self._count() - self._before
+
+    def is_left(self) -> bool:
+        """Whether it may do more."""
+        return self.done < self._most
 
 
 __all__ = ["Learned", "Learner", "Lemma", "Name"]
