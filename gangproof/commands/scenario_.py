@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gangproof.output import paragraph, print_json
+from gangproof.output import WIDTH, paragraph, print_json
 
 if TYPE_CHECKING:
     from reference.scenarios import Outcome
@@ -54,9 +54,8 @@ def _text(outcomes: Sequence[Outcome]) -> str:
     width = max(len(outcome.scenario.id) for outcome in outcomes)
     lines: list[str] = []
     for outcome in outcomes:
-        head = f"{outcome.scenario.id:<{width}}  "
-        lines.append(head + ("passed" if outcome.passed else f"failed  {outcome.differences[0]}"))
-        lines += [" " * len(head + "failed  ") + more for more in outcome.differences[1:]]
+        lines.append(f"{outcome.scenario.id:<{width}}  {'passed' if outcome.passed else 'failed'}")
+        lines += ["  " + paragraph(difference, WIDTH - 2, indent="    ") for difference in outcome.differences]
     passed = sum(outcome.passed for outcome in outcomes)
     several = f"{len(outcomes)} scenarios" if len(outcomes) > 1 else "1 scenario"
     last = f"{several}: {passed} passed, {len(outcomes) - passed} failed."

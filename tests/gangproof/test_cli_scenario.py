@@ -60,8 +60,9 @@ def test_each_scenario_in_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert run(["scenario", file]) == 1
     assert capsys.readouterr().out.splitlines() == [
         "2      passed",
-        "3-2-4  failed  steps[1]: expected 3, found 2",
-        "               steps[3]: expected 4, found 2",
+        "3-2-4  failed",
+        "  steps[1]: expected 3, found 2",
+        "  steps[3]: expected 4, found 2",
         "",
         "2 scenarios: 1 passed, 1 failed.",
     ]
