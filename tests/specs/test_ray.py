@@ -34,7 +34,7 @@ def test_the_table_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    "parameters", [*one_in(3, SMALL), *(pytest.param(p, marks=pytest.mark.slow) for p in ROWS if p not in SMALL)]
+    "parameters", [*one_in(6, SMALL), *(pytest.param(p, marks=pytest.mark.slow) for p in ROWS if p not in SMALL)]
 )
 def test_the_table_tells_what_is_found(parameters: str) -> None:
     verdict = explore(load("ray", parameters))

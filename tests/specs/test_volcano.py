@@ -44,7 +44,7 @@ def test_the_tables_are_read() -> None:
     assert len(CASES) == 10
 
 
-@pytest.mark.parametrize(("spec", "parameters"), one_in(3, ROWS))
+@pytest.mark.parametrize(("spec", "parameters"), one_in(6, ROWS))
 def test_the_table_tells_what_is_found(spec: str, parameters: str) -> None:
     verdict = explore(load(spec, parameters))
     assert found(verdict) == told(ROWS[spec, parameters])

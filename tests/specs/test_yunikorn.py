@@ -35,7 +35,7 @@ def test_the_table_is_read() -> None:
     assert len(ROWS) == 20
 
 
-@pytest.mark.parametrize("parameters", one_in(3, ROWS))
+@pytest.mark.parametrize("parameters", one_in(6, ROWS))
 def test_the_table_tells_what_is_found(parameters: str) -> None:
     verdict = explore(load("yunikorn", parameters, "edition=seed"))
     assert found(verdict) == told(ROWS[parameters])

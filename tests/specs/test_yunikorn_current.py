@@ -58,7 +58,7 @@ LARGE = [parameters for parameters, row in ROWS.items() if int(row["states"].rep
 @pytest.mark.parametrize(
     "parameters",
     [
-        *one_in(3, (parameters for parameters in ROWS if parameters not in LARGE)),
+        *one_in(6, (parameters for parameters in ROWS if parameters not in LARGE)),
         *(pytest.param(parameters, marks=pytest.mark.slow) for parameters in LARGE),
     ],
 )
@@ -104,7 +104,7 @@ def test_every_level_is_told_to_bind_somewhere() -> None:
 @pytest.mark.parametrize(
     ("action", "level", "scope", "broken"),
     one_in(
-        3,
+        6,
         (
             (action, level, one if action == "allocate_placeholder" or other == "the same" else other, broken)
             for level, one, other, broken in reversed(BINDS)
@@ -190,7 +190,7 @@ def test_a_finding_is_found(name: str) -> None:
     assert re.search(r"^Confirmed: (yes|no)\b", FINDINGS[name], re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", one_in(3, FINDINGS))
+@pytest.mark.parametrize("name", one_in(6, FINDINGS))
 def test_a_finding_has_the_trace_that_is_printed(name: str) -> None:
     assert SHOWN.search(FINDINGS[name])
     assert rewritten(FINDINGS[name]) == FINDINGS[name]
