@@ -298,4 +298,16 @@ def equality(node: Node) -> tuple[Node, int] | None:
     return None
 
 
-__all__ = ["Graph", "Node", "equality"]
+def parts(roots: Iterable[Node]) -> list[Node]:
+    """``roots`` and all that they are made of, operands first."""
+    seen: dict[int, Node] = {}
+    open_ = list(roots)
+    while open_:
+        node = open_.pop()
+        if node.number not in seen:
+            seen[node.number] = node
+            open_ += node.args
+    return [seen[n] for n in sorted(seen)]
+
+
+__all__ = ["Graph", "Node", "equality", "parts"]

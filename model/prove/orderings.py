@@ -18,7 +18,7 @@ import z3
 from model.explore.symmetry import Symmetry, symmetry_of
 from model.language import Machine, SpecError
 from model.language.types import SortType, domain_type
-from model.lowering.ground import Node
+from model.lowering.ground import parts
 from model.lowering.lower import Instance, Program
 from model.prove.arithmetic import Formula, every, some
 from model.prove.encoding import Encoding
@@ -78,14 +78,8 @@ def _independent(program: Program) -> dict[int, list[int]]:
 
 def _reads(instance: Instance) -> frozenset[int]:
     """The cells that decide whether and how the step is taken."""
-    seen: dict[int, Node] = {}
-    stack = [*instance.conjuncts, instance.write_fault, instance.range_fault, *(w.value for w in instance.writes)]
-    while stack:
-        node = stack.pop()
-        if node.number not in seen:
-            seen[node.number] = node
-            stack += node.args
-    return frozenset(n.value for n in seen.values() if n.op == "cell")
+    roots = (*instance.conjuncts, instance.write_fault, instance.range_fault, *(w.value for w in instance.writes))
+    return frozenset(n.value for n in parts(roots) if n.op == "cell")
 
 
 def _before(program: Program) -> list[tuple[list[int], list[int]]]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from model.lowering.ground import Node
+from model.lowering.ground import Node, parts
 from model.prove.certificate.cells import CellNames
 from model.prove.certificate.syntax import SExpr, number
 
@@ -89,18 +89,6 @@ class Terms:
 def is_linear(nodes: Iterable[Node]) -> bool:
     """Whether no product stays one of two unknowns."""
     return all(n.op != "*" or min(a.high - a.low for a in n.args) < _MOST_CASES for n in nodes)
-
-
-def parts(roots: Iterable[Node]) -> list[Node]:
-    """``roots`` and all that they are made of, operands first."""
-    seen: dict[int, Node] = {}
-    open_ = list(roots)
-    while open_:
-        node = open_.pop()
-        if node.number not in seen:
-            seen[node.number] = node
-            open_ += node.args
-    return [seen[n] for n in sorted(seen)]
 
 
 def shared(roots: list[Node]) -> list[Node]:

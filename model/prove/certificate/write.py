@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from model.language import Const, Machine
-from model.lowering.ground import Node
+from model.lowering.ground import Node, parts
 from model.lowering.lower import Instance, Program
 from model.prove.certificate.cells import CellNames
 from model.prove.certificate.syntax import SExpr, number, printed, quoted, symbol
-from model.prove.certificate.terms import Terms, is_linear, parts, shared
+from model.prove.certificate.terms import Terms, is_linear, shared
 from model.prove.claims import Claim, claims
 from model.semantics import Semantics
 from model.verdict import typed

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from model.language import Machine
-from model.lowering.ground import Node
+from model.lowering.ground import Node, parts
 from model.proof import Claimed, Lemma, Method
 from model.prove.arithmetic import Words as Bits
 from model.prove.arithmetic import words_for
-from model.prove.certificate.terms import parts
 from model.prove.claims import Claim
 from model.prove.encoding import Encoding
 from model.prove.horn.answers import clause_of

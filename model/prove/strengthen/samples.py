@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from model.lowering.ground import Node
+from model.lowering.ground import Node, parts
 
 States = NDArray[np.int64]
 Bits = NDArray[np.uint8]
@@ -79,17 +79,9 @@ class Values:
     """Boolean ``nodes`` in one state after the other."""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
-        needed: dict[int, Node] = {}
-        stack = list(nodes)
-        while stack:
-            node = stack.pop()
-            if node.number not in needed:
-                needed[node.number] = node
-                stack += node.args
-        # Operands come before what they are operands of.
-        order = sorted(needed)
-        place = {number: i for i, number in enumerate(order)}
-        self._program = [(needed[n].op, needed[n].value, [place[a.number] for a in needed[n].args]) for n in order]
+        order = parts(nodes)
+        place = {node.number: i for i, node in enumerate(order)}
+        self._program = [(node.op, node.value, [place[a.number] for a in node.args]) for node in order]
         self._wanted = np.array([place[n.number] for n in nodes], np.int64)
 
     def truth(self, state: Sequence[int]) -> NDArray[np.bool_]:

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 
 from model.language import Machine, Sort
 from model.language.types import SortType, domain_type
-from model.lowering.ground import Node
+from model.lowering.ground import Node, parts
 from model.lowering.lower import Program
 from model.prove.strengthen.samples import States, truth
 
@@ -150,14 +150,7 @@ class Schemas:
 
 def _cells_of(clause: Clause) -> list[int]:
     """The cells that it reads, in order."""
-    seen: dict[int, Node] = {}
-    stack = list(clause)
-    while stack:
-        node = stack.pop()
-        if node.number not in seen:
-            seen[node.number] = node
-            stack += node.args
-    return sorted(n.value for n in seen.values() if n.op == "cell")
+    return sorted(n.value for n in parts(clause) if n.op == "cell")
 
 
 def _told(clause: Clause) -> frozenset[str]:

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from model.lowering.ground import Node
+from model.lowering.ground import Node, parts
 from model.lowering.lower import Program
 from model.prove.claims import Claim
 
@@ -98,17 +98,10 @@ def _parts(program: Program, claims: Iterable[Claim]) -> Iterable[Node]:
         roots += [instance.range_fault, instance.write_fault]
     for claim in claims:
         roots += [node for node in (claim.state, *(n for _, n in claim.steps)) if node is not None]
-    seen: dict[int, Node] = {}
-    while roots:
-        node = roots.pop()
-        if node.number not in seen:
-            seen[node.number] = node
-            roots += node.args
     later: set[int] = set()
-    for number in sorted(seen):
-        node = seen[number]
+    for node in parts(roots):
         if node.op == "next" or any(a.number in later for a in node.args):
-            later.add(number)
+            later.add(node.number)
         else:
             yield node
 
