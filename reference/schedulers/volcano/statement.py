@@ -69,11 +69,6 @@ class Statement:
         self.session = session
         self.operations: list[Operation] = []
 
-    @property
-    def only_allocates(self) -> bool:
-        """Whether nothing is pipelined."""
-        return all(op.kind is StepKind.ALLOCATE for op in self.operations)
-
     def allocate(self, task: Task, node: NodeInfo) -> None:
         """The task takes what is idle on the node."""
         self.session.place(task, node, TaskStatus.ALLOCATED)

@@ -9,7 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from reference.schedulers.volcano.actions.turns import Jobs, tasks_in_order
-from reference.schedulers.volcano.actions.victims import candidate_nodes, starving_jobs, tasks_on, would_fit
+from reference.schedulers.volcano.actions.victims import (
+    candidate_nodes,
+    commit_if_pipelined,
+    starving_jobs,
+    tasks_on,
+    would_fit,
+)
 from reference.schedulers.volcano.api import Job, Task, TaskStatus
 from reference.schedulers.volcano.nodes import NodeInfo
 from reference.schedulers.volcano.session import Session
@@ -39,12 +45,7 @@ def _between_jobs(session: Session, job: Job, tasks: list[Task]) -> None:
     statement = Statement(session)
     while tasks and session.job_starving(job):
         _preempt_for(session, statement, tasks.pop(), lambda t: t.job.queue == job.queue and t.job is not job)
-    if session.job_pipelined(job):
-        statement.commit()
-        session.note(StepKind.COMMIT, job)
-    else:
-        statement.discard()
-        session.note(StepKind.DISCARD, job)
+    commit_if_pipelined(session, statement, job)
 
 
 def _within_job(session: Session, job: Job) -> None:

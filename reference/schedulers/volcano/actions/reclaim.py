@@ -6,7 +6,13 @@ A node without tasks of other queues is passed over, even if it is free: that is
 from __future__ import annotations
 
 from reference.schedulers.volcano.actions.turns import Jobs, tasks_in_order
-from reference.schedulers.volcano.actions.victims import candidate_nodes, starving_jobs, tasks_on, would_fit
+from reference.schedulers.volcano.actions.victims import (
+    candidate_nodes,
+    commit_if_pipelined,
+    starving_jobs,
+    tasks_on,
+    would_fit,
+)
 from reference.schedulers.volcano.api import Job, Task, TaskStatus
 from reference.schedulers.volcano.session import Session
 from reference.schedulers.volcano.statement import Statement, StepKind
@@ -35,12 +41,7 @@ def _reclaim_for_job(session: Session, job: Job) -> None:
         task = tasks.pop()
         if task.spec.preempts and session.preemptive(task):
             _reclaim_for_task(session, statement, task)
-    if session.job_pipelined(job):
-        statement.commit()
-        session.note(StepKind.COMMIT, job)
-    else:
-        statement.discard()
-        session.note(StepKind.DISCARD, job)
+    commit_if_pipelined(session, statement, job)
 
 
 def _reclaim_for_task(session: Session, statement: Statement, task: Task) -> None:

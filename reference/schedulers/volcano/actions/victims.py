@@ -1,4 +1,5 @@
-"""What preempt and reclaim have in common: candidates on a node, and whether victims would make the room."""
+"""What preempt and reclaim have in common: candidates on a node, whether victims would make the room, and whether it
+was worth it."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from reference.cluster import PODS
 from reference.schedulers.volcano.api import Job, PodGroupPhase, Task
 from reference.schedulers.volcano.nodes import NodeInfo
 from reference.schedulers.volcano.session import Session
+from reference.schedulers.volcano.statement import Statement, StepKind
 
 
 def starving_jobs(session: Session) -> list[Job]:
@@ -37,3 +39,13 @@ def would_fit(task: Task, node: NodeInfo, victims: Sequence[Task]) -> bool:
 def candidate_nodes(session: Session, task: Task) -> list[NodeInfo]:
     """Nodes that the task may run on if there is room, in order of their names."""
     return [node for node in session.nodes.values() if session.why_never(task, node) is None]
+
+
+def commit_if_pipelined(session: Session, statement: Statement, job: Job) -> None:
+    """Carries out what was done for the job only if the job would be ready once the victims are gone."""
+    if session.job_pipelined(job):
+        statement.commit()
+        session.note(StepKind.COMMIT, job)
+    else:
+        statement.discard()
+        session.note(StepKind.DISCARD, job)
