@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
+from typing import ClassVar
 
 from model.language import Machine
 from model.semantics import Fault, Semantics, State
@@ -64,9 +65,12 @@ def walked(machine: Machine) -> Walked:
 
 
 class SpecWalk:
-    """Where a spec is that walks along; ``state`` is its raw state."""
+    """Where a spec is that walks along; ``state`` is its raw state. ``code`` is what complaints call the code."""
+
+    code: ClassVar[str] = "code"
 
     def __init__(self, machine: Machine) -> None:
+        self.machine = machine
         self.walked = walked(machine)
         self.state = self.walked.initial
 
@@ -76,21 +80,31 @@ class SpecWalk:
 
     def enabled(self) -> set[Call]:
         """Every action that the spec enables now."""
-        return {call for call in self.walked.instances if self.walked.after(self.state, call) is not None}
+        return set(filter(self.is_enabled, self.walked.instances))
 
-    def take(self, event: Call, calls: Iterable[Call]) -> None:
+    def is_enabled(self, call: Call) -> bool:
+        """Whether the spec enables ``call`` now."""
+        return self.walked.after(self.state, call) is not None
+
+    def fire(self, call: Call) -> None:
+        """Takes one step. Divergence if it is not enabled."""
+        self.state = self.walked.step(self.state, call)
+
+    def take(self, event: object, calls: Iterable[Call]) -> None:
         """Takes the steps that ``event`` was. Divergence if one is not enabled."""
         for call in calls:
             try:
-                self.state = self.walked.step(self.state, call)
+                self.fire(call)
             except Divergence as error:
                 raise Divergence(f"{event}: {error}") from None
 
-    def compare(self, event: Call, observed: Mapping[str, Value]) -> None:
-        """Divergence where the code shows something else after ``event`` than the spec."""
-        shown = self.shown()
+    def compare(self, event: object, observed: Mapping[str, Value], shown: NamedState | None = None) -> None:
+        """Divergence where the code shows something else after ``event`` than the spec, or than ``shown``."""
+        shown = self.shown() if shown is None else shown
         differing = [
-            f"{cell}: spec {shown[cell]}, code {value}" for cell, value in observed.items() if shown[cell] != value
+            f"{cell}: spec {shown[cell]}, {self.code} {value}"
+            for cell, value in observed.items()
+            if shown[cell] != value
         ]
         if differing:
             raise Divergence(f"{event}: {', '.join(differing)}")

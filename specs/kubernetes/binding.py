@@ -311,7 +311,7 @@ class Follower(SpecWalk):
     def _in_vain(self, g: str) -> list[Call]:
         """The preemption that the spec tries before it gives up, if it has to."""
         taken: list[Call] = []
-        while self.walked.after(self.state, ("decide_unschedulable", (g,))) is None:
+        while not self.is_enabled(("decide_unschedulable", (g,))):
             first = ("post_filter", "place_pod", "fail_pod")
             choices = sorted(c for c in self.enabled() if c[0] in first and c[1][0] == g)
             if not choices or (choices[0][0] == "post_filter" and any(c[0] == "post_filter" for c in taken)):

@@ -34,7 +34,7 @@ from specs.predicate_cache import state as spec
 from specs.predicate_cache.parameters import Annotation, Constraint, First, Scope, Workload, scope
 from specs.predicate_cache.parameters import Edition as SpecEdition
 from specs.predicate_cache.selectors import Selection
-from specs.walking import Call, Divergence, walked
+from specs.walking import Call, SpecWalk
 
 UNIT: Final = 1000
 """Milli-cores of a pod, and thousandths of a GPU: a node has room for ``room`` pods, whatever they are."""
@@ -107,13 +107,14 @@ def _constraints(selection: Selection) -> Constraints:
     return Constraints(selection.selector, affinity_terms=terms)
 
 
-class Follower:
+class Follower(SpecWalk):
     """The spec, walking along with a scheduler, whose observer it becomes."""
 
+    code = "reference"
+
     def __init__(self, machine: Machine, subject: Subject, scheduler: Scheduler) -> None:
-        self.machine, self.subject, self.scheduler = machine, subject, scheduler
-        self._walked = walked(machine)
-        self.state = self._walked.initial
+        super().__init__(machine)
+        self.subject, self.scheduler = subject, scheduler
         self.taken: list[Call] = []
         self._is_idle = False
         scheduler.observer = self.step
@@ -122,13 +123,13 @@ class Follower:
         """Take the action that an event outside a session is: a job ends."""
         if record.event is EventName.DELETE_JOB:
             self._take("finish", record.subject)
-        self._compare(str(record))
+        self.compare(record, self._observed())
 
     def step(self, step: Step) -> None:
         """Take the actions that a step of a session is. Divergence if one is not enabled, or the states differ."""
         match step.kind:
             case StepKind.OPEN:
-                self._is_idle = self._walked.after(self.state, ("open_session", ())) is None
+                self._is_idle = not self.is_enabled(("open_session", ()))
                 if not self._is_idle:
                     self._take("open_session")
             case StepKind.CLOSE if not self._is_idle:
@@ -144,7 +145,7 @@ class Follower:
                 (failed,) = self.scheduler.jobs[step.job].fit_errors
                 self._check_nodes(step.job, failed)
                 self._take("discard", step.job)
-        self._compare(str(step))
+        self.compare(step, self._observed())
 
     def _check_nodes(self, job: str, task: str) -> None:
         self._take("pop_task", job, _template(task))
@@ -153,18 +154,8 @@ class Follower:
 
     def _take(self, action: str, *arguments: str) -> None:
         call = (action, arguments)
-        self.state = self._walked.step(self.state, call)
+        self.fire(call)
         self.taken.append(call)
-
-    def _compare(self, what: str) -> None:
-        expected = self._walked.shown(self.state)
-        differing = [
-            f"{cell}: spec {expected[cell]}, reference {value}"
-            for cell, value in self._observed().items()
-            if expected[cell] != value
-        ]
-        if differing:
-            raise Divergence(f"{what}: {', '.join(differing)}")
 
     def _observed(self) -> dict[str, Value]:
         """What the scheduler shows, by the spec's cells: whether a session is open, and which pods are where."""

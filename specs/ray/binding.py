@@ -20,7 +20,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from model.language import Machine
-from model.trace import NamedState, Value
+from model.trace import Value
 from reference.schedulers.ray import Autoscaler, AutoscalingConfig, NodeTypeConfig, ReconcileConfig, ResourceRequest
 from reference.schedulers.ray import Edition as Release
 from reference.schedulers.ray.fake import FakeCloud, FakeGcs, FakeInstaller
@@ -33,7 +33,7 @@ from reference.schedulers.ray.request import NodeKind
 from specs.ray.life_cycle import Status
 from specs.ray.parameters import Edition, Timers
 from specs.ray.state import Instance, Loop, Node
-from specs.walking import Call, Divergence, walked
+from specs.walking import Call, Divergence, SpecWalk
 
 WORKER: Final = "worker"
 IDLE_S: Final = 60.0
@@ -104,12 +104,14 @@ def subject_for(machine: Machine) -> AutoscalingConfig:
     )
 
 
-class Follower:
+class Follower(SpecWalk):
     """The spec, walking along with an autoscaler; ``row`` is which row of the spec an instance is."""
 
+    code = "Ray"
+
     def __init__(self, machine: Machine) -> None:
-        self._walked, self.config = walked(machine), subject_for(machine)
-        self.state = self._walked.initial
+        super().__init__(machine)
+        self.config = subject_for(machine)
         self.names = machine.sorts[Instance].names
         self.cloud, self.gcs = FakeCloud(), FakeGcs()
         self.autoscaler = Autoscaler(self.cloud, self.gcs, FakeInstaller(), release_of(machine))
@@ -119,16 +121,10 @@ class Follower:
         self.cloud.instances["head"] = CloudInstance("head", "head", NodeKind.HEAD)
         self.gcs.nodes["head"] = RayNode("head", "head", "head", total={HEAD_RESOURCE: 1}, available={HEAD_RESOURCE: 1})
 
-    def shown(self) -> NamedState:
-        """What the spec shows now, by cell."""
-        return self._walked.shown(self.state)
-
     def around(self) -> list[Call]:
         """What may happen around the autoscaler now: enabled actions of the spec that `may_happen`."""
-        after, state = self._walked.after, self.state
-        return [
-            c for c in self._walked.instances if hasattr(self, f"_{c[0]}") and after(state, c) and self.may_happen(c)
-        ]
+        told = (call for call in self.walked.instances if hasattr(self, f"_{call[0]}"))
+        return [call for call in told if self.is_enabled(call) and self.may_happen(call)]
 
     def may_happen(self, call: Call) -> bool:
         """Whether both tell the same of it: see above."""
@@ -148,7 +144,7 @@ class Follower:
         arguments = [self._instance_of(name) for name in call[1] if name in self.names]
         values = [name for name in call[1] if name not in self.names]
         getattr(self, f"_{call[0]}")(*arguments, *values)
-        self.state = self._walked.step(self.state, call)
+        self.fire(call)
 
     def loop(self, *, jumps: bool = False, idle: bool = True) -> list[Call]:
         """A loop of the autoscaler, and what it is in the spec. ``jumps``: so late that what is stuck times out;
@@ -162,17 +158,17 @@ class Follower:
         self.gcs.cluster = ClusterState(requests=((one, self.pending),), constraints=((one, self.constraint),))
         before = {each.id: each.status for each in self.autoscaler.instances}
         done = self.autoscaler.loop(self.config, self.now_ms)
-        taken = [self._take(("begin_loop", ()))]
+        taken = [self._taken(("begin_loop", ()))]
         self.row = {each.id: self.row[each.id] for each in self._alive(before)}
         for event in done.events:
             if self._is_worker(event):
                 taken += self._follow(event, before.get(event.instance))
                 before[event.instance] = event.status
         if done.error:
-            taken.append(self._take(("abort_loop", ())))
+            taken.append(self._taken(("abort_loop", ())))
         while self.shown()["loop"] != Loop.REST.name:
-            taken.append(self._take(("next_phase", ())))
-        self._compare()
+            taken.append(self._taken(("next_phase", ())))
+        self.compare(f"loop at {self.now_ms} ms", self.observed())
         return taken
 
     def _alive(self, before: Mapping[str, Ray]) -> list[ManagedInstance]:
@@ -183,8 +179,8 @@ class Follower:
         there = self.autoscaler.manager.get(event.instance)
         return there is not None and there.kind is not NodeKind.HEAD
 
-    def _take(self, call: Call) -> Call:
-        self.state = self._walked.step(self.state, call)
+    def _taken(self, call: Call) -> Call:
+        self.fire(call)
         return call
 
     def _follow(self, event: InstanceUpdateEvent, source: Ray | None) -> list[Call]:
@@ -199,9 +195,9 @@ class Follower:
         while True:
             for action in actions:
                 if (call := self._enabled(action, event.instance)) is not None:
-                    return [*taken, self._take(call)]
+                    return [*taken, self._taken(call)]
             try:
-                taken.append(self._take(("next_phase", ())))
+                taken.append(self._taken(("next_phase", ())))
             except Divergence:
                 what = f"{source.value if source else 'nothing'} to {event.status.value}"
                 raise Divergence(f"{self.row[event.instance]}: {what} in {self.shown()['loop']}") from None
@@ -210,22 +206,15 @@ class Follower:
 
     def _enabled(self, action: str, instance: str) -> Call | None:
         call = action, (self.row[instance],)
-        if self._walked.after(self.state, call) is not None:
+        if self.is_enabled(call):
             return call
         if action == "allocated":  # another row's, in the spec: they change parts
             for other, row in self.row.items():
                 alike = self.shown()[f"tries[{row}]"] == self.shown()[f"tries[{self.row[instance]}]"]
-                if alike and self._walked.after(self.state, (action, (row,))) is not None:
+                if alike and self.is_enabled((action, (row,))):
                     self.row[other], self.row[instance] = self.row[instance], row
                     return action, (row,)
         return None
-
-    def _compare(self) -> None:
-        shown = self.shown()
-        seen = self.observed().items()
-        differing = [f"{cell}: spec {shown[cell]}, Ray {value}" for cell, value in seen if shown[cell] != value]
-        if differing:
-            raise Divergence(", ".join(differing))
 
     def observed(self) -> dict[str, Value]:
         """What the reference and its world show, by the spec's cells."""

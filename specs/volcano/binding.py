@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from model.language import Machine
-from model.trace import NamedState, Value
+from model.trace import Value
 from reference.cluster import Node, Resources
 from reference.schedulers.volcano import (
     Configuration,
@@ -42,7 +42,7 @@ from reference.schedulers.volcano.plugins.proportion import Proportion
 from specs.volcano import state as spec
 from specs.volcano.parameters import Edition as SpecEdition
 from specs.volcano.parameters import Layout, Scope, Sizes, scope
-from specs.walking import Call, Divergence, walked
+from specs.walking import Call, SpecWalk
 
 UNIT = 1000
 """Milli-cores in a unit of the spec."""
@@ -122,13 +122,14 @@ def _scope(p: Mapping[str, Any]) -> Scope:
     return scope(Layout(p["layout"]), SpecEdition(p["edition"]), sizes)
 
 
-class Follower:
+class Follower(SpecWalk):
     """The spec, walking along with a scheduler, whose observer it becomes."""
 
+    code = "reference"
+
     def __init__(self, machine: Machine, subject: Subject, scheduler: Scheduler) -> None:
-        self.machine, self.subject, self.scheduler = machine, subject, scheduler
-        self._walked = walked(machine)
-        self.state = self._walked.initial
+        super().__init__(machine)
+        self.subject, self.scheduler = subject, scheduler
         self.taken: list[Call] = []
         self._places = {job_name(place): place for place in subject.jobs}
         self._turn: Place | None = None
@@ -136,14 +137,6 @@ class Follower:
         self._is_idle = self._is_empty = False
         self._out: set[Place] = set()
         scheduler.observer = self.step
-
-    def shown(self) -> NamedState:
-        """What the spec shows now, by cell."""
-        return self._walked.shown(self.state)
-
-    def enabled(self) -> set[Call]:
-        """The actions of the spec that are enabled now."""
-        return {call for call in self._walked.instances if self._walked.after(self.state, call) is not None}
 
     def follow(self, record: Record) -> None:
         """Take the action that an event outside a session is. Divergence if it is not enabled, or the states differ."""
@@ -166,14 +159,14 @@ class Follower:
                 self._take("change_quota", namespace, quota, str(weight))
             case EventName.UNCORDON_NODE:
                 self._take("return_node")
-        self._compare(str(record))
+        self._compare(record)
 
     def step(self, step: Step) -> None:
         """Take the action that a step of a session is."""
         place = self._places.get(step.job, ("", "", ""))
         match step.kind:
             case StepKind.OPEN:
-                self._is_idle = self._walked.after(self.state, ("open_session", ())) is None
+                self._is_idle = not self.is_enabled(("open_session", ()))
                 self._out = set()
                 if not self._is_idle:
                     self._take("open_session")
@@ -194,22 +187,17 @@ class Follower:
                 if not bound:
                     self._out.add(place)
                 self._turn = None
-        self._compare(str(step))
+        self._compare(step)
 
     def _take(self, action: str, *arguments: str) -> None:
         call = (action, arguments)
-        self.state = self._walked.step(self.state, call)
+        self.fire(call)
         self.taken.append(call)
 
-    def _compare(self, what: str) -> None:
-        expected = self.shown()
-        differing = [
-            f"{cell}: spec {expected[cell]}, reference {value}"
-            for cell, value in self._observed().items()
-            if cell in expected and expected[cell] != value
-        ]
-        if differing:
-            raise Divergence(f"{what}: {', '.join(differing)}")
+    def _compare(self, what: Record | Step) -> None:
+        """Of the cells that this scope of the spec has."""
+        shown = self.shown()
+        self.compare(what, {cell: value for cell, value in self._observed().items() if cell in shown})
 
     def _observed(self) -> dict[str, Value]:
         """What the scheduler shows, by the spec's cells: who runs, what the open statement placed, whose turn it is,

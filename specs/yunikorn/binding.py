@@ -21,7 +21,7 @@ from typing import Any
 
 from model.language import Machine
 from model.semantics import State
-from model.trace import NamedState, Value
+from model.trace import Value
 from reference.cluster import Application, Cluster, Node, Queue, QueueTree, Resources, SortPolicy, TaskGroup
 from reference.schedulers.yunikorn import (
     ApplicationState,
@@ -35,7 +35,7 @@ from reference.schedulers.yunikorn import (
 )
 from reference.schedulers.yunikorn import Gate as CoreGate
 from reference.schedulers.yunikorn import Timers as CoreTimers
-from specs.walking import Call, Divergence, walked
+from specs.walking import Call, SpecWalk
 from specs.yunikorn.parameters import Queues, Timers
 from specs.yunikorn.seed import state as spec
 from specs.yunikorn.seed.parameters import scope
@@ -191,17 +191,17 @@ def _released(core: Core, name: str) -> int:
     return sum(count.asked for count in app.groups.values()) - len(app.placeholder_asks) - len(app.placeholders)
 
 
-class Follower:
+class Follower(SpecWalk):
     """The spec, walking along with a core.
 
     ``state`` is the spec's raw state, ``unseen`` the real asks per application that the core has and the spec does not
     see yet. Followers of one machine share what they have worked out.
     """
 
+    code = "core"
+
     def __init__(self, machine: Machine) -> None:
-        self.machine = machine
-        self._walked = walked(machine)
-        self.state = self._walked.initial
+        super().__init__(machine)
         self.unseen = dict.fromkeys(machine.sorts[spec.App].names, 0)
         self._timers = Timers(machine.parameters["timers"])
 
@@ -211,19 +211,15 @@ class Follower:
         other.state, other.unseen = self.state, dict(self.unseen)
         return other
 
-    def shown(self) -> NamedState:
-        """What the spec shows now, by cell."""
-        return self._walked.shown(self.state)
-
-    def enabled(self, state: State) -> Iterator[tuple[Call, State]]:
+    def ways(self, state: State) -> Iterator[tuple[Call, State]]:
         """Every enabled action of the spec in ``state``, and the state after it. Divergence at a faulty step."""
-        for call in self._walked.instances:
-            if self._walked.after(state, call) is not None:
+        for call in self.walked.instances:
+            if self.walked.after(state, call) is not None:
                 yield call, self.after(state, call)
 
     def after(self, state: State, call: Call) -> State:
         """Where ``call`` leads from ``state``. Divergence where it is not enabled, or its step is a fault."""
-        return self._walked.step(state, call)
+        return self.walked.step(state, call)
 
     def may_happen(self, core: Core, event: Event) -> bool:
         """Whether ``event``, which the core's environment offers, is within what the spec models.
@@ -237,7 +233,7 @@ class Follower:
                 earlier = mine[: mine.index(event.application)]
                 return all(self.shown()[f"state[{b}]"] != spec.AppState.NEW.name for b in earlier)
             case EventName.ASK_REAL:
-                return self._has_free_placeholder(core, event.application) or self._enabled(
+                return self._has_free_placeholder(core, event.application) or self.is_enabled(
                     ("ask_late", (event.application,))
                 )
             case EventName.PLACEHOLDER_TIMEOUT:
@@ -260,11 +256,7 @@ class Follower:
                 self.unseen[name] -= 1
             else:
                 taken = [("replace_pending", arguments) for _, arguments in taken]
-        for call in taken:
-            try:
-                self.state = self.after(self.state, call)
-            except Divergence as error:
-                raise Divergence(f"{record}: {error}") from None
+        self.take(record, taken)
         self._compare(core, record)
         return taken
 
@@ -275,16 +267,7 @@ class Follower:
                 expected[f"real_asks[{name}]"] = int(expected[f"real_asks[{name}]"]) + unseen
                 if expected[f"state[{name}]"] == spec.AppState.WAITING.name:
                     expected[f"state[{name}]"] = spec.AppState.RUNNING.name
-        differing = [
-            f"{cell}: spec {expected[cell]}, core {value}"
-            for cell, value in observed(core).items()
-            if expected[cell] != value
-        ]
-        if differing:
-            raise Divergence(f"{record}: {', '.join(differing)}")
-
-    def _enabled(self, call: Call) -> bool:
-        return self._walked.after(self.state, call) is not None
+        self.compare(record, observed(core), expected)
 
     def _has_free_placeholder(self, core: Core, name: str) -> bool:
         """Whether there is a placeholder for one more real ask than those that the spec does not see yet."""

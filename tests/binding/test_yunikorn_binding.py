@@ -6,7 +6,8 @@ import pytest
 from yunikorn_walk import Parameters, machine_for, new_core, parameters
 
 from reference.schedulers.yunikorn import Event, EventName
-from specs.yunikorn.binding import Divergence, Follower, calls, environment_for, observed
+from specs.walking import Divergence
+from specs.yunikorn.binding import Follower, calls, environment_for, observed
 from specs.yunikorn.seed import Gate, Policy, Queues, Timers
 
 ONE = parameters(apps=1, size=2, nodes=2, capacity=2, quota=2)

@@ -18,8 +18,8 @@ from reference.schedulers.yunikorn.current import releases, timers
 from reference.schedulers.yunikorn.current.application import Application, Request
 from reference.schedulers.yunikorn.current.books import Books
 from specs.loading import build_spec
+from specs.walking import Divergence
 from specs.yunikorn import Edition
-from specs.yunikorn.binding import Divergence
 from specs.yunikorn.current.binding import Follower
 from specs.yunikorn.current.parameters import Style
 from specs.yunikorn.parameters import Queues, Timers
@@ -64,7 +64,7 @@ def walk(scope: int, repaired: bool, seed: int, steps: int) -> Counter[str]:
             break
         slow = [c for c in options if not c[0].endswith("timeout") and c[0] not in ("expire", "remove_application")]
         call = random.choice(slow if slow and random.random() < 0.95 else options)
-        follower.take(call)
+        follower.happen(call)
         happened[call[0]] += 1
     return happened
 

@@ -59,7 +59,7 @@ class Walk:
         """Steps that the spec enables where the core rests, and that the core never takes there."""
         follower = Follower(self.machine)
         for state in sorted(self.resting):
-            for call, _ in follower.enabled(state):
+            for call, _ in follower.ways(state):
                 if (state, call) not in self.steps:
                     yield state, call
 
@@ -68,7 +68,7 @@ class Walk:
         follower = Follower(self.machine)
         found, waiting = {follower.state}, [follower.state]
         while waiting:
-            for _, after in follower.enabled(waiting.pop()):
+            for _, after in follower.ways(waiting.pop()):
                 if after not in found:
                     found.add(after)
                     waiting.append(after)

@@ -2,8 +2,8 @@
 
 `Follower` walks the spec along with a partition. What the core decides, the partition decides: its cycle's result must
 be an enabled action of the spec (``cycle``). What shim, pods and timers do is a step of the spec, chosen by whoever
-drives, and told to the partition (``take``). Afterwards both must show the same of the core: states, asks, placeholders
-and where they are, marks and links, counters, timers, and what nodes, queues and the user use.
+drives, and told to the partition (``happen``). Afterwards both must show the same of the core: states, asks,
+placeholders and where they are, marks and links, counters, timers, and what nodes, queues and the user use.
 
 The core handles a removal in one event, the spec in up to four steps; the follower takes them together. Which of the
 placeholders that are alike the partition takes is its own business: they are told apart by name, as the spec's members
@@ -36,7 +36,7 @@ from reference.schedulers.yunikorn.current import (
     ResultType,
     TerminationType,
 )
-from specs.walking import Call, Divergence, walked
+from specs.walking import Call, SpecWalk
 from specs.yunikorn.current import state as spec
 from specs.yunikorn.current.parameters import Style
 from specs.yunikorn.parameters import Queues
@@ -80,26 +80,22 @@ def partition_for(machine: Machine) -> Partition:
     return partition
 
 
-class Follower:
+class Follower(SpecWalk):
     """The spec, walking along with a partition. Divergence at the first difference."""
 
+    code = "core"
+
     def __init__(self, machine: Machine) -> None:
-        self.machine = machine
+        super().__init__(machine)
         self.partition = partition_for(machine)
         self.applications: dict[str, Application] = {}
-        self._walked = walked(machine)
-        self.state = self._walked.initial
         self._marks: dict[tuple[str, str], str] = {}
         self._reals = 0
 
-    def shown(self) -> NamedState:
-        """What the spec shows now, by cell."""
-        return self._walked.shown(self.state)
-
     def options(self) -> Iterator[Call]:
         """Enabled steps of the spec that are not the core's to decide, and that the reference follows."""
-        for call in self._walked.instances:
-            if call[0] not in (*CYCLE, *REMOVAL) and self._enabled(call) and self.is_followed(call):
+        for call in self.walked.instances:
+            if call[0] not in (*CYCLE, *REMOVAL) and self.is_enabled(call) and self.is_followed(call):
                 yield call
 
     def is_followed(self, call: Call) -> bool:
@@ -122,17 +118,17 @@ class Follower:
             and app.state is not ApplicationState.COMPLETING
         )
 
-    def take(self, call: Call) -> None:
+    def happen(self, call: Call) -> None:
         """A step of shim, pods or timers happens to both."""
         before = self.shown()
-        self._fire(call)
+        self.fire(call)
         while (
-            rest := next((c for c in self._walked.instances if c[0] in REMOVAL and self._enabled(c)), None)
+            rest := next((c for c in self.walked.instances if c[0] in REMOVAL and self.is_enabled(c)), None)
         ) is not None:
-            self._fire(rest)
+            self.fire(rest)
         self._tell(call, before)
         self._listen()
-        self._compare(_text(call))
+        self.compare(_text(call), self.observed())
 
     def cycle(self) -> bool:
         """The core schedules once; False where it finds nothing to do."""
@@ -140,10 +136,10 @@ class Follower:
         result = self.partition.schedule()
         cancelled = self._listen()
         for app, member in cancelled:
-            self._fire(("cancel_smaller_placeholder", (app, member)))
+            self.fire(("cancel_smaller_placeholder", (app, member)))
         if result is not None:
-            self._fire(_call_of(result))
-        self._compare(f"cycle: {result}, {len(placed)} allocations before")
+            self.fire(_call_of(result))
+        self.compare(f"cycle: {result}, {len(placed)} allocations before", self.observed())
         return result is not None or bool(cancelled)
 
     # --- what an action of the spec is for the partition ---
@@ -205,22 +201,6 @@ class Follower:
         return self.machine.sorts[spec.Member].names
 
     # --- comparing ---
-
-    def _enabled(self, call: Call) -> bool:
-        return self._walked.after(self.state, call) is not None
-
-    def _fire(self, call: Call) -> None:
-        self.state = self._walked.step(self.state, call)
-
-    def _compare(self, what: str) -> None:
-        shown = self.shown()
-        differing = [
-            f"{cell}: spec {shown[cell]}, core {value}"
-            for cell, value in self.observed().items()
-            if shown[cell] != value
-        ]
-        if differing:
-            raise Divergence(f"{what}: {', '.join(differing)}")
 
     def observed(self) -> dict[str, Value]:
         """What the partition shows of the core, by the spec's cells."""
