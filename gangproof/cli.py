@@ -30,6 +30,7 @@ _COMMANDS = {
     "slice": "whether the small machine that proofs about any size speak of is one of a spec",
     "verify-certificate": "whether a file of `prove --certificate` proves what it says, by another solver",
     "explain": "why a state is reachable, why an action is not enabled there",
+    "conform": "whether a log of a real run belongs to a spec, and where it stops to",
     "replay": "whether a trace in ITF is a run of a spec",
     "export": "a spec for other tools: its life cycles as a picture, or all of it for TLC or Spin",
     "mutants": "every seeded and historical fault, and the property that finds it",
