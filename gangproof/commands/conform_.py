@@ -21,6 +21,14 @@ _STATUS = {"conforms": 0, "diverges": 1, "unknown": 3, "vacuous": 4}
 @click.argument("spec")
 @click.argument("more", nargs=-1, required=True, metavar="[NAME=VALUE]... LOG")
 @click.option(
+    "--format",
+    "form",
+    type=click.Choice(("auto", "jsonl", "ray")),
+    default="auto",
+    show_default=True,
+    help="What LOG is; auto: as it looks.",
+)
+@click.option(
     "--max-candidates",
     type=click.IntRange(1, 10**8),
     default=200_000,
@@ -31,28 +39,35 @@ _STATUS = {"conforms": 0, "diverges": 1, "unknown": 3, "vacuous": 4}
 @click.option("--run", "show_run", is_flag=True, help="Show a run that explains the log.")
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
 def command(
-    spec: str, more: tuple[str, ...], max_candidates: int, time_limit: float | None, show_run: bool, as_json: bool
+    spec: str,
+    more: tuple[str, ...],
+    form: str,
+    max_candidates: int,
+    time_limit: float | None,
+    show_run: bool,
+    as_json: bool,
 ) -> int:
     """Whether the recorded run in LOG is one of SPEC: a shipped name or FILE.py:FUNCTION.
 
-    LOG is a file of JSON lines, as docs/conformance.md has them: actions that happened, as far as they are known, and
-    what was seen. All runs of SPEC that it may be are followed at once; where none is left, the first record that
-    nothing explains is told, with what SPEC would have allowed there. A property that all of these runs violate is one
-    that the log itself breaks.
+    LOG is a log of a real system, or a file of JSON lines: actions that happened, as far as they are known, and what
+    was seen. docs/conformance.md has the formats. All runs of SPEC that it may be are followed at once; where none is
+    left, the first record that nothing explains is told, with what SPEC would have allowed there. A property that all
+    of these runs violate is one that the log itself breaks.
 
     Exit status: 0 it is a run, 1 it is none or breaks a property, 2 bad input, 3 unknown: a budget ran out, 4 vacuous:
     the log has no record that could be refused.
     """
     from gangproof.conformance_text import conformance_text
-    from model.conform import Ending, Limits, conform, read_log
+    from model.conform import Ending, Limits, conform
     from model.errors import FileError
     from specs.loading import load_spec
+    from specs.logs import read
 
     *parameters, file = more
     if not Path(file).is_file():
         raise FileError(f"{file}: expected a log as the last argument, found no such file")
     machine = load_spec(spec, parameters)
-    log = read_log(Path(file))
+    log = read(machine, Path(file), form)
     with Bar() as bar:
 
         def tell(matched: int, records: int, candidates: int) -> None:

@@ -38,7 +38,8 @@ class Record:
     ``patterns``: a step happened that fits one of them; without any, no step is told. ``state``: what was seen
     afterwards, by cell. ``gap``: records were lost here, and any steps may have been taken. ``forget``: names that now
     stand for nothing; when they come again they stand for something else. ``end``: the run ended here, as the spec's
-    terminal states say. Records of equal ``time`` may have happened in any order; None is a time of its own.
+    terminal states say. Records of equal ``time`` may have happened in any order; None is a time of its own. ``told``:
+    the source's own words.
     """
 
     where: str
@@ -48,8 +49,11 @@ class Record:
     gap: bool = False
     forget: tuple[str, ...] = ()
     end: bool = False
+    told: str = ""
 
     def __str__(self) -> str:
+        if self.told:
+            return self.told
         told = [" or ".join(map(str, self.patterns))] if self.patterns else []
         told += [f"{cell} = {value}" for cell, value in self.state.items()]
         told += ["a gap"] if self.gap else []
