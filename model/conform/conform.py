@@ -7,13 +7,14 @@ from typing import Final, TypeAlias
 
 from model.conform.answer import Broken, Conformance, Divergence, Ending
 from model.conform.candidates import BudgetSpent, Layer
+from model.conform.changes import Changes, stretches
 from model.conform.diverging import Place, Teller
 from model.conform.follower import Follower, Limits, Work
 from model.conform.log import Log, Record, groups
 from model.conform.naming import Naming
 from model.explore.codegen.native import Native
 from model.explore.packing import pack
-from model.language import Machine
+from model.language import Machine, Property
 from model.lowering.lower import EventKind
 from model.semantics import Semantics
 from model.trace import named_state
@@ -35,21 +36,26 @@ def conform(machine: Machine, log: Log, limits: Limits | None = None, progress: 
     return _Pass(work, progress).answer()
 
 
+def _follower(work: Work, avoid: Property | None = None, deadline: float | None = None) -> Follower:
+    return (Changes if work.log.observed else Follower)(work, avoid, deadline)
+
+
 class _Pass:
     """One pass over the log, and the answer."""
 
     def __init__(self, work: Work, progress: Progress | None) -> None:
         self._work: Final = work
         self._records: Final = work.log.records
-        self._groups: Final = groups(work.log.records)
+        self._groups: Final = stretches(self._records) if work.log.observed else groups(self._records)
         self._progress: Final = progress
-        self._follower: Final = Follower(work)
+        self._follower: Final = _follower(work)
         self._matched = 0
 
     def answer(self) -> Conformance:
         """The answer, with the properties that the log breaks."""
         layer: Layer | None = None
         try:
+            self._follower.tell = self._tell
             layer = self._follower.initial()
             for group in self._groups:
                 place = self._follower.after(layer, group)
@@ -57,14 +63,17 @@ class _Pass:
                     return self._diverged(place, group)
                 layer = place
                 self._matched += len(group)
-                if self._progress is not None:
-                    self._progress(self._matched, len(self._records), len(layer))
+                self._tell(0, len(layer))
             layer = self._follower.at_end(layer)
             broken = self._broken(self._groups)
         except BudgetSpent as spent:
             return self._told(Ending.UNKNOWN, layer, budget=str(spent))
         # where no record could be refused, nothing was asked
         return self._told(Ending.CONFORMS if self._follower.checked else Ending.VACUOUS, layer, broken=broken)
+
+    def _tell(self, more: int, candidates: int) -> None:
+        if self._progress is not None:
+            self._progress(self._matched + more, len(self._records), candidates)
 
     def _diverged(self, place: Place, group: Sequence[Record]) -> Conformance:
         follower = self._follower
@@ -85,7 +94,7 @@ class _Pass:
         found = []
         for p in self._work.semantics.machine.properties:
             if p.name in names:
-                record = Follower(self._work, p, self._follower.deadline).first_refused(records)
+                record = _follower(self._work, p, self._follower.deadline).first_refused(records)
                 if record is not None:
                     found.append(Broken(p.name, record.where, str(record)))
         return tuple(found)

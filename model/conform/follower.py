@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -50,7 +50,10 @@ class Work:
 
 
 class Follower:
-    """One pass over the log. With ``avoid``, over runs that do not violate that property."""
+    """One pass over the log. With ``avoid``, over runs that do not violate that property.
+
+    ``tell`` is called with the records of a group that are explained, and the candidates, where a group is long.
+    """
 
     def __init__(self, work: Work, avoid: Property | None = None, deadline: float | None = None) -> None:
         self._work: Final = work
@@ -67,6 +70,7 @@ class Follower:
         self.deadline: Final = deadline if deadline or limits.seconds is None else start + limits.seconds
         self.most = 0
         self.checked = 0
+        self.tell: Callable[[int, int], None] = lambda done, candidates: None
 
     def _check_time(self) -> None:
         if self.deadline is not None and time.perf_counter() > self.deadline:
@@ -86,9 +90,13 @@ class Follower:
                 builder.add(state.tobytes(), 0, 0, NO_STEP, NO_STEP)
         return self.history.keep(builder.layer())
 
-    def _closed(self, layer: Layer, silent: NDArray[np.bool_]) -> tuple[Layer, Steps]:
-        """``layer`` (kept already) with all that ``silent`` steps lead to from it: the new candidates, not yet kept,
-        and of old and new ones the steps that are not silent, with rows counted over both."""
+    def _quiet(self, layer: Layer, steps: Steps) -> NDArray[np.bool_]:
+        """For each of the ``steps`` whether it may be taken without a record."""
+        return self._silent[steps.instances]
+
+    def _closed(self, layer: Layer, *, gap: bool = False) -> tuple[Layer, Steps]:
+        """``layer`` (kept already) with all that steps without a record lead to from it, in a gap all steps: the new
+        candidates, not yet kept, and of old and new ones the other steps, with rows counted over both."""
         builder = self._builder_after(layer)
         frontier = layer
         others: list[Steps] = []
@@ -96,7 +104,7 @@ class Follower:
         while len(frontier):
             self._check_time()
             steps = self._sound(frontier, expand(self.stepper, frontier))
-            quiet = silent[steps.instances]
+            quiet = np.ones(len(steps.rows), np.bool_) if gap else self._quiet(frontier, steps)
             loud = ~quiet
             others.append(Steps(steps.rows[loud] + base, steps.instances[loud], steps.targets[loud]))
             begin = len(builder)
@@ -129,7 +137,7 @@ class Follower:
 
     def at_end(self, layer: Layer) -> Layer:
         """All candidates, when no record is left."""
-        return both(layer, self.history.keep(self._closed(layer, self._silent)[0]))
+        return both(layer, self.history.keep(self._closed(layer)[0]))
 
     # -- records
 
@@ -138,7 +146,7 @@ class Follower:
         if group[0].forget:
             return self._moved(layer, [[(w.forget(group[0].forget))] for w in self.worlds])
         if group[0].gap:
-            new, _ = self._closed(layer, np.ones_like(self._silent))
+            new, _ = self._closed(layer, gap=True)
             self.history.keep(new)
             return self._joined(layer, new, matched=False)
         layer = self._named(layer, group)
@@ -146,7 +154,7 @@ class Follower:
             return self._ended(layer, group)
         self.checked += len(group)
         for level in range(len(group)):
-            new, steps = self._closed(layer, self._silent)
+            new, steps = self._closed(layer)
             self.history.keep(new)
             closed = both(layer, new)
             after = self._consumed(closed, steps, group)
@@ -160,7 +168,7 @@ class Follower:
 
     def _ended(self, layer: Layer, group: Sequence[Record]) -> Layer | Place:
         self.checked += 1
-        new, steps = self._closed(layer, self._silent)
+        new, steps = self._closed(layer)
         self.history.keep(new)
         closed = both(layer, new)
         unpack, terminal = self._work.program.layout.unpack, self._work.semantics.is_terminal

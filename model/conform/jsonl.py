@@ -10,6 +10,9 @@ happened in any order; without it, or with "file", in that of the file. Every ot
     {"state": {"state[job-7]": "RUNNING"}}
     {"gap": true}        {"forget": ["i-04"]}        {"end": true}
 
+With ``observed`` in the header, a list of variables, the log tells of changes: each record has the ``state`` of cells
+of these variables, and no action.
+
 ``args`` may name some of the parameters, and for each one value or several; ``state`` is what was seen afterwards.
 """
 
@@ -23,7 +26,7 @@ from typing import Any, Final
 from model.conform.log import Log, Pattern, Record
 from model.errors import FileError
 
-_HEADER: Final = {"unobserved", "names", "ties"}
+_HEADER: Final = {"unobserved", "observed", "names", "ties"}
 _RECORD: Final = {"action", "args", "state", "time", "gap", "forget", "end"}
 _MOST_CHARACTERS: Final = 1 << 20
 
@@ -53,10 +56,12 @@ def parse_log(lines: Iterable[str], name: str) -> Log:
                 _check_header(header)
             else:
                 records.append(_record(told, f"line {number}", header.get("ties") == "any"))
+                if header.get("observed") and records[-1].patterns:
+                    raise ValueError("a log of changes (observed) tells of no action")
         except ValueError as error:
             raise FileError(f"{name}: line {number}: {error}") from None
     unobserved = tuple(_pattern(each) for each in header.get("unobserved", ()))
-    return Log(tuple(records), unobserved, header.get("names", {}))
+    return Log(tuple(records), unobserved, header.get("names", {}), tuple(header.get("observed", ())))
 
 
 def _object(text: str) -> Mapping[str, Any]:
@@ -92,6 +97,11 @@ def _check_header(header: Mapping[str, Any]) -> None:
         raise ValueError(f"unobserved: found {_short(unobserved)}, expected a list of actions")
     for each in unobserved:
         _pattern(each)
+    observed = header.get("observed", [])
+    if not isinstance(observed, list) or not _texts(observed):
+        raise ValueError(f"observed: found {_short(observed)}, expected a list of variables")
+    if observed and (unobserved or header.get("ties") == "any"):
+        raise ValueError("a log of changes (observed) has no unobserved actions and no ties")
     names = header.get("names", {})
     if not isinstance(names, dict) or not all(isinstance(v, dict) and _texts(v.values()) for v in names.values()):
         raise ValueError(f"names: found {_short(names)}, expected an object: sort to an object: name to element")

@@ -66,6 +66,9 @@ class Record:
 class Log:
     """``unobserved``: steps that fit one of these may happen without a record; all others have one.
 
+    With ``observed``, variables by what traces call them, the log tells of changes: of these variables nothing changes
+    but what records tell, no record names an action, and one step may have several records that follow each other.
+
     ``names``: which element a name stands for, by sort; a name that is an element's own stands for it, and any other
     for one that has no name yet.
     """
@@ -73,6 +76,7 @@ class Log:
     records: tuple[Record, ...]
     unobserved: tuple[Pattern, ...] = ()
     names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    observed: tuple[str, ...] = ()
 
 
 def groups(records: Sequence[Record]) -> list[list[Record]]:

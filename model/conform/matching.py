@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from model.conform.log import Pattern, Record, Told
 from model.conform.naming import Naming, World
 from model.errors import FileError
-from model.explore.layout import Layout
+from model.explore.layout import Field, Layout
 from model.explore.packing import PackedProgram
 from model.explore.walks.stepper import Packed
 from model.language import Action, Machine
@@ -81,16 +81,26 @@ class States:
 
     def fitting(self, states: Packed, record: Record, world: World) -> NDArray[np.bool_]:
         """For each of the packed ``states`` whether it shows what ``record`` tells of it."""
+        return self.showing(states, self.told(record, world), record.where)
+
+    def showing(self, states: Packed, cells: Mapping[str, Told], where: str) -> NDArray[np.bool_]:
+        """For each of the packed ``states`` whether its ``cells`` have these values."""
         fits = np.ones(len(states), np.bool_)
-        for cell, told in self.told(record, world).items():
+        for cell, told in cells.items():
             rows = np.flatnonzero(fits)
             if not len(rows):
                 break
             if cell in self._places:
-                fits[rows] = self._column(states[rows], cell) == self._raw(cell, told, record.where)
+                fits[rows] = self._column(states[rows], cell) == self._raw(cell, told, where)
             else:
                 fits[rows] = [_same(self._shown(s, cell), told) for s in states[rows]]
         return fits
+
+    def field(self, cell: str, where: str) -> Field:
+        """Where ``cell`` lies. FileError for a set or a channel, which is many cells."""
+        if cell not in self._places:
+            raise FileError(f"{where}: {cell} is a set or a channel: a log of changes tells of plain variables only")
+        return self._layout.fields[self._places[cell][0]]
 
     def told(self, record: Record, world: World) -> Mapping[str, Told]:
         """What ``record`` tells of the state after it, in the spec's words."""

@@ -78,3 +78,40 @@ class Oracle:
                 return number, self.closed(states, log.unobserved)
             states = new
         return len(done), self.closed(states, log.unobserved)
+
+    def follow_changes(self, log: Log) -> tuple[int, set[State]]:
+        """Of a log of changes without gaps: how many records can be explained, and the states after all of them."""
+        cells = [i for i, c in enumerate(self.semantics.cells) if c.variable.label in log.observed]
+        names = [self.machine.show_cell(c) for c in self.semantics.cells]
+        raw = {(i, named_value): v for i in cells for v, named_value in self._values(i)}
+
+        def expected(state: State, records: Iterable[Record]) -> dict[int, int]:
+            told = {c: v for record in records for c, v in record.state.items()}
+            return {i: raw[i, told[names[i]]] if names[i] in told else state[i] for i in cells}
+
+        start = {(0, s) for s in self.semantics.initial_states()}
+        found, todo = set(start), list(start)
+        while todo:
+            done, state = todo.pop()
+            after = [(0, new) for _, new in self.steps(state)]
+            moves = [
+                (done + m, new)
+                for _, new in after
+                for m in range(min(8, len(log.records) - done) + 1)
+                if all(new[i] == v for i, v in expected(state, log.records[done : done + m]).items())
+            ]
+            if done < len(log.records) and all(
+                state[i] == v for i, v in expected(state, log.records[done : done + 1]).items()
+            ):
+                moves.append((done + 1, state))
+            for move in moves:
+                if move not in found:
+                    found.add(move)
+                    todo.append(move)
+        return max(done for done, _ in found), {s for done, s in found if done == len(log.records)}
+
+    def _values(self, cell: int) -> Iterable[tuple[int, object]]:
+        state = list(self.semantics.initial_states()[0])
+        for value in self.machine.values(self.semantics.cells[cell].variable.domain):
+            state[cell] = value
+            yield value, named_state(self.machine, tuple(state))[self.machine.show_cell(self.semantics.cells[cell])]

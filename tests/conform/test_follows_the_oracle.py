@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from conform_oracle import Oracle
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from model.conform import Ending, Limits, Log, Pattern, Record, conform
@@ -16,7 +16,7 @@ from model.explore import explore
 from model.language import Machine, PropertyKind
 from model.semantics import Fault, Semantics
 from model.strategies import machines
-from model.trace import named_state
+from model.trace import Value, named_state
 from specs.gang.machine import gang
 from specs.gang.mutants import MUTANTS
 
@@ -94,6 +94,42 @@ def test_a_run_conforms_and_a_spoilt_one_as_the_oracle_says(machine: Machine, se
     log = logged(machine, chance, 6)
     assert agree(machine, log) in (Ending.CONFORMS, Ending.VACUOUS)
     agree(machine, spoilt(log, chance))
+
+
+def changes(machine: Machine, chance: random.Random, steps: int) -> Log:
+    """The log of a random run by what changes in some variables: each cell a record, in any order within a step."""
+    s = Semantics(machine)
+    observed = tuple(v.label for v in machine.variables if chance.random() < 0.6)
+    state = chance.choice(s.initial_states())
+    told: list[dict[str, Value]] = []
+    for _ in range(steps):
+        enabled = [s.fire(i, state) for i in s.instances if s.is_enabled(i, state)]
+        sound = [new for new in enabled if not isinstance(new, Fault)]
+        if not sound:
+            break
+        before, state = named_state(machine, state), chance.choice(sound)
+        after = named_state(machine, state)
+        new = [{c: v} for c, v in after.items() if v != before[c] and c.split("[")[0] in observed]
+        told += chance.sample(new, len(new))
+    return Log(tuple(Record(f"line {n}", state=some) for n, some in enumerate(told)), observed=observed)
+
+
+@given(machines(most_states=60), _SEEDS)
+@settings(max_examples=40)
+def test_changes_are_followed_as_the_oracle_does(machine: Machine, seed: int) -> None:
+    """Of steps only what changes is told; several records may be of one step."""
+    chance = random.Random(seed)
+    log = changes(machine, chance, 6)
+    assume(log.observed)
+    for some in (log, spoilt(log, chance)):
+        found = conform(machine, some)
+        matched, states = Oracle(machine).follow_changes(some)
+        assert (found.ending is Ending.DIVERGES) is not bool(states)
+        assert some is not log or states
+        if states:
+            assert found.candidates == len(states)
+        else:
+            assert found.matched == matched
 
 
 @given(_SEEDS)

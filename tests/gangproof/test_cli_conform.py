@@ -27,6 +27,13 @@ def conform(capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str) -> tu
         ('{"gap": true}\n', 4, "vacuous", 1),
         (SUBMIT + '{"end": true}\n', 1, "diverges", 1),
         (SUBMIT + '{"state": {"state[job-7]": "RUNNING"}}\n', 1, "diverges", 1),
+        (
+            '{"observed": ["state"]}\n{"state": {"state[x]": "PENDING"}}\n{"state": {"state[x]": "RUNNING"}}',
+            0,
+            "conforms",
+            2,
+        ),
+        ('{"observed": ["state"]}\n{"state": {"state[x]": "RUNNING"}}\n', 1, "diverges", 0),
         ('{"unobserved": ["allocate"]}\n' + SUBMIT + '{"state": {"state[job-7]": "RUNNING"}}\n', 0, "conforms", 2),
     ],
 )
@@ -57,6 +64,8 @@ def test_a_budget_is_unknown(capsys: pytest.CaptureFixture[str], tmp_path: Path)
         ('{"state": {"state[job]": "OLD"}}\n', "line 1: state[app1] is 'OLD', expected one of NEW, PENDING"),
         ('{"action": "submit", "gap": true}\n', "line 1: expected one of: action and state, gap"),
         ('{"unobserved": "allocate"}\n', 'line 1: unobserved: found "allocate", expected a list'),
+        ('{"observed": ["state"]}\n' + SUBMIT, "line 2: a log of changes (observed) tells of no action"),
+        ('{"observed": ["stat"]}\n{"state": {"state[x]": "NEW"}}', "observed: gang has no variable 'stat'"),
         ('{"unobserved": ["allot"]}\n', "unobserved: gang has no action 'allot'"),
         ('{"names": {"App": {"job": "app9"}}}\n', "names: App: 'job' is 'app9', expected one of app1, app2"),
         ('{"names": {"App": {"a": "app1", "b": "app1"}}}\n', "two names stand for app1"),
