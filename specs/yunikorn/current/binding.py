@@ -102,15 +102,11 @@ class Follower(SpecWalk):
         """Whether the books of the code stay right in this step.
 
         A placeholder that goes, for another reason than its replacement, takes the real pod with it that is parked
-        behind it; and an application completes while one is parked. Both are findings, and not the reference's. And
-        one thing is the spec's: that the ask of a removed placeholder goes completes an application with nothing left,
-        in the code only if it knows any ask at all, of which a placeholder timeout has left none.
+        behind it; and an application completes while one is parked. Both are findings, and not the reference's.
         """
         if self.machine.parameters["repaired"] or not call[0].startswith("confirm"):
             return True
         app = self.applications.get(call[1][0])
-        if app is not None and app.given_up and not app.requests:
-            return False
         parked = bool(app.parked()) if app is not None else False
         return not parked or (
             call[0] in ("confirm_on_same_node", "confirm_on_other_node")
@@ -217,9 +213,7 @@ class Follower(SpecWalk):
             seen[f"placeholder_timer[{a}]"] = (spec.Timer.OFF if app.placeholder_timer is None else spec.Timer.ON).name
             seen[f"real_asks[{a}]"] = sum(not r.placeholder for r in app.waiting)
             data = app.data_of("members")
-            seen |= {f"count[{a}]": data.count, f"replaced[{a}]": data.replaced}
-            if not removed:  # the spec counts as timed out what was pending, too; the code, what was allocated
-                seen[f"timed_out[{a}]"] = data.timed_out
+            seen |= {f"count[{a}]": data.count, f"replaced[{a}]": data.replaced, f"timed_out[{a}]": data.timed_out}
             for node in core.nodes.index:
                 reals = [r for r in app.allocations.values() if not r.placeholder]
                 seen[f"reals[{a}, {node}]"] = sum(r.node == node for r in reals)
