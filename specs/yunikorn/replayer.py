@@ -8,11 +8,9 @@ the spec does in between is excused.
 
 from __future__ import annotations
 
-import io
-import pickle
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from model.language import Machine
 from model.trace import NamedState, Value
@@ -24,6 +22,7 @@ from specs.replaying import Excused
 from specs.walking import Call, Divergence
 from specs.yunikorn.binding import GROUP, observed, subject_for
 from specs.yunikorn.seed import state as spec
+from specs.yunikorn.snapshot import Snapshot
 
 CLOSED = "completed with the last release"
 
@@ -48,7 +47,7 @@ class Replayer:
         name, (a, *where) = call
         if _completed_early(subject, a, before):
             return subject if name == "complete" else Excused(CLOSED)
-        core = Snapshot(subject).restore()
+        core = Snapshot(subject, FIXED).restore()
         try:
             _made(core, name, a, where)
         except NotEnabledError as error:
@@ -170,32 +169,8 @@ def _marked(core: Core, a: str, node: str, parked: bool) -> int:
 # --- copies of a core, and what tells two apart ---
 
 
-class Snapshot:
-    """A core to go on from, any number of times. What no core changes is shared between all of them."""
-
-    def __init__(self, core: Core) -> None:
-        self._fixed: list[object] = []
-        buffer = io.BytesIO()
-        pickler = pickle.Pickler(buffer, protocol=pickle.HIGHEST_PROTOCOL)
-        pickler.persistent_id = self._share  # type: ignore[method-assign]
-        pickler.dump(core)
-        self._bytes = buffer.getvalue()
-
-    def restore(self) -> Core:
-        unpickler = pickle.Unpickler(io.BytesIO(self._bytes))
-        unpickler.persistent_load = self._fixed.__getitem__  # type: ignore[method-assign]
-        core = unpickler.load()
-        assert isinstance(core, Core)
-        return core
-
-    def _share(self, value: object) -> int | None:
-        if type(value) not in _FIXED:
-            return None
-        self._fixed.append(value)
-        return len(self._fixed) - 1
-
-
-_FIXED = frozenset((Application, Ask, Cluster, Constraints, Node, Options, Queue, Resources))
+FIXED: Final = frozenset((Application, Cluster, Constraints, Node, Options, Queue, Resources, Ask))
+"""What no core changes."""
 
 
 def fingerprint(core: Core) -> Hashable:

@@ -16,7 +16,8 @@ from reference.schedulers.yunikorn import Core, Environment, Event, EventName
 from specs.loading import build_spec
 from specs.yunikorn import Edition
 from specs.yunikorn.binding import Call, Follower, environment_for, subject_for
-from specs.yunikorn.replayer import Snapshot, fingerprint
+from specs.yunikorn.replayer import FIXED, fingerprint
+from specs.yunikorn.snapshot import Snapshot
 
 Parameters = tuple[tuple[str, object], ...]
 """Parameters of the spec, hashable: name and value, sorted by name."""
@@ -83,7 +84,7 @@ def walk(given: Parameters, cordons: int = 1) -> Walk:
     waiting = [(core, follower)]
     while waiting:
         core, follower = waiting.pop()
-        snapshot = Snapshot(core)
+        snapshot = Snapshot(core, FIXED)
         for event in _events(core, environment):
             if not follower.may_happen(core, event):
                 continue
