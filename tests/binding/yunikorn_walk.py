@@ -7,19 +7,17 @@ differ in their keys only stand for each other.
 from __future__ import annotations
 
 import functools
-import io
-import pickle
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from model.language import Machine
 from model.semantics import State
-from reference.cluster import Application, Cluster, Constraints, Node, Queue, Resources
-from reference.schedulers.yunikorn import Core, Environment, Event, EventName, Options
-from reference.schedulers.yunikorn.state import Ask
+from reference.schedulers.yunikorn import Core, Environment, Event, EventName
 from specs.loading import build_spec
 from specs.yunikorn import Edition
 from specs.yunikorn.binding import Call, Follower, environment_for, subject_for
+from specs.yunikorn.replayer import FIXED, fingerprint
+from specs.yunikorn.snapshot import Snapshot
 
 Parameters = tuple[tuple[str, object], ...]
 """Parameters of the spec, hashable: name and value, sorted by name."""
@@ -86,7 +84,7 @@ def walk(given: Parameters, cordons: int = 1) -> Walk:
     waiting = [(core, follower)]
     while waiting:
         core, follower = waiting.pop()
-        snapshot = Snapshot(core)
+        snapshot = Snapshot(core, FIXED)
         for event in _events(core, environment):
             if not follower.may_happen(core, event):
                 continue
@@ -121,63 +119,3 @@ def _events(core: Core, environment: Environment) -> Iterator[Event]:
         if kind not in seen:
             seen.add(kind)
             yield event
-
-
-class Snapshot:
-    """A core to go on from, any number of times. What no core changes is shared between all of them."""
-
-    def __init__(self, core: Core) -> None:
-        self._fixed: list[object] = []
-        buffer = io.BytesIO()
-        pickler = pickle.Pickler(buffer, protocol=pickle.HIGHEST_PROTOCOL)
-        pickler.persistent_id = self._share  # type: ignore[method-assign]
-        pickler.dump(core)
-        self._bytes = buffer.getvalue()
-
-    def restore(self) -> Core:
-        unpickler = pickle.Unpickler(io.BytesIO(self._bytes))
-        unpickler.persistent_load = self._fixed.__getitem__  # type: ignore[method-assign]
-        core = unpickler.load()
-        assert isinstance(core, Core)
-        return core
-
-    def _share(self, value: object) -> int | None:
-        if type(value) not in _FIXED:
-            return None
-        self._fixed.append(value)
-        return len(self._fixed) - 1
-
-
-_FIXED = frozenset((Application, Ask, Cluster, Constraints, Node, Options, Queue, Resources))
-
-
-def fingerprint(core: Core) -> Hashable:
-    """All of a core that decides what it does next, and its sums and lines, but for the keys of pods."""
-    applications = tuple(
-        None if app is None else (
-            app.state,
-            app.being_killed,
-            app.being_cleaned,
-            len(app.placeholder_asks),
-            tuple(key in app.unschedulable for key in app.real_asks),  # in the order in which they are tried
-            tuple((g.asked, g.allocated, g.replaced, g.timed_out, g.reals_asked) for g in app.groups.values()),
-            tuple(sorted((p.node, p.marked, p.parked is not None) for p in app.placeholders.values())),
-            tuple(sorted(p.node for p in app.reals.values())),
-        )
-        for app in map(core.applications.get, (a.name for a in core.cluster.applications))
-    )  # fmt: skip
-    queues = tuple(
-        (
-            _amounts(queue.used),
-            _amounts(queue.owed),
-            queue.begun,
-            tuple(tuple(app.name for app in line) for line in (queue.reserving, queue.started, queue.placing)),
-        )
-        for queue in core.queues.states.values()
-    )
-    nodes = tuple((name in core.nodes.cordoned, _amounts(core.nodes.free(name))) for name in core.nodes.index)
-    return applications, queues, nodes, max(core.times_released.values(), default=0)
-
-
-def _amounts(sums: Mapping[str, int]) -> Hashable:
-    return tuple(sorted(item for item in sums.items() if item[1]))

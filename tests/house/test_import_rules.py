@@ -1,6 +1,6 @@
 """Which package may import which, and nothing that is not declared.
 
-model <- specs           specs/<system>/binding.py, or that of an edition below it, also imports reference
+model <- specs           specs/<system>/binding.py and replayer.py, or those of an edition, also import reference
 reference <- solver_placement
 gangproof imports all; examples, notebooks, bench and tests import any, and no package imports them
 """
@@ -38,7 +38,7 @@ def allowed(path: Path) -> set[str]:
     if (
         path.parts[0] == "specs"
         and len(path.parts) > 2
-        and path.name == "binding.py"
+        and path.name in ("binding.py", "replayer.py")
         and (not below or below in EDITIONS)
     ):
         return names | {"reference"}
@@ -158,6 +158,8 @@ def test_packages_keep_the_import_rules() -> None:
         ("specs/yunikorn/deep/binding.py", "import reference", "specs/yunikorn/deep/binding.py:1 imports reference"),
         ("specs/yunikorn/machine.py", "if x:\n  import reference", "specs/yunikorn/machine.py:2 imports reference"),
         ("specs/yunikorn/binding.py", "import reference\nimport model", None),
+        ("specs/yunikorn/current/replayer.py", "import reference\nimport model", None),
+        ("specs/replayer.py", "import reference", "specs/replayer.py:1 imports reference"),
         (
             "specs/yunikorn/binding.py",
             "import solver_placement",

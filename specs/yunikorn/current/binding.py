@@ -15,6 +15,7 @@ several task groups, a second resource, and the autoscaler.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from model.language import Machine
@@ -36,11 +37,12 @@ from reference.schedulers.yunikorn.current import (
     ResultType,
     TerminationType,
 )
-from specs.walking import Call, SpecWalk
+from specs.walking import Call, Divergence, SpecWalk
 from specs.yunikorn.current import state as spec
 from specs.yunikorn.current.parameters import Style
 from specs.yunikorn.parameters import Queues
 
+GROUP = "members"
 UNIT = "vcore"
 """What a unit of the spec is of, for the reference."""
 
@@ -64,6 +66,37 @@ _REASONS = {
 _MARKS = {reason: name for name, reason in _REASONS.items()}
 
 
+@dataclass(frozen=True)
+class Sizes:
+    """What the parameters of a machine say of applications and pods, with the machine's own names."""
+
+    members: tuple[str, ...]
+    queues: tuple[str, ...]
+    leaf: Mapping[str, str]
+    placeholder: int
+    real: int
+    style: GangStyle
+    async_asks: bool
+    repaired: bool
+
+    @classmethod
+    def of(cls, machine: Machine) -> Sizes:
+        """Those of ``machine``."""
+        p: Mapping[str, Any] = machine.parameters
+        queues = machine.sorts[spec.Queue].names
+        turns = len(queues) if Queues(p["queues"]) is Queues.TWO_LEAVES else 1
+        return cls(
+            machine.sorts[spec.Member].names,
+            queues,
+            {a: queues[i % turns] for i, a in enumerate(machine.sorts[spec.App].names)},
+            p["placeholder"],
+            p["real"],
+            GangStyle.HARD if Style(p["style"]) is Style.HARD else GangStyle.SOFT,
+            p["async_asks"],
+            p["repaired"],
+        )
+
+
 def partition_for(machine: Machine) -> Partition:
     """The partition that the parameters of a machine describe, with the machine's own names."""
     p: Mapping[str, Any] = machine.parameters
@@ -80,37 +113,29 @@ def partition_for(machine: Machine) -> Partition:
     return partition
 
 
-class Follower(SpecWalk):
-    """The spec, walking along with a partition. Divergence at the first difference."""
+class Subject:
+    """The code under test: a partition, and what has happened to it that it does not keep.
 
-    code = "core"
+    ``applications`` are those that have come, also when they have left; ``marks`` the reasons for which the shim was
+    asked to release placeholders; ``reals`` how many real pods have asked.
+    """
 
     def __init__(self, machine: Machine) -> None:
-        super().__init__(machine)
+        self.scope = Sizes.of(machine)
         self.partition = partition_for(machine)
         self.applications: dict[str, Application] = {}
-        self._marks: dict[tuple[str, str], str] = {}
-        self._reals = 0
-
-    def options(self) -> Iterator[Call]:
-        """Enabled steps of the spec that are not the core's to decide, and that the reference follows."""
-        for call in self.walked.instances:
-            if call[0] not in (*CYCLE, *REMOVAL) and self.is_enabled(call) and self.is_followed(call):
-                yield call
+        self.marks: dict[tuple[str, str], str] = {}
+        self.reals = 0
 
     def is_followed(self, call: Call) -> bool:
         """Whether the books of the code stay right in this step.
 
         A placeholder that goes, for another reason than its replacement, takes the real pod with it that is parked
-        behind it; and an application completes while one is parked. Both are findings, and not the reference's. And
-        one thing is the spec's: that the ask of a removed placeholder goes completes an application with nothing left,
-        in the code only if it knows any ask at all, of which a placeholder timeout has left none.
+        behind it; and an application completes while one is parked. Both are findings, and not the reference's.
         """
-        if self.machine.parameters["repaired"] or not call[0].startswith("confirm"):
+        if self.scope.repaired or not call[0].startswith("confirm"):
             return True
         app = self.applications.get(call[1][0])
-        if app is not None and app.given_up and not app.requests:
-            return False
         parked = bool(app.parked()) if app is not None else False
         return not parked or (
             call[0] in ("confirm_on_same_node", "confirm_on_other_node")
@@ -118,52 +143,33 @@ class Follower(SpecWalk):
             and app.state is not ApplicationState.COMPLETING
         )
 
-    def happen(self, call: Call) -> None:
-        """A step of shim, pods or timers happens to both."""
-        before = self.shown()
-        self.fire(call)
-        while (
-            rest := next((c for c in self.walked.instances if c[0] in REMOVAL and self.is_enabled(c)), None)
-        ) is not None:
-            self.fire(rest)
-        self._tell(call, before)
-        self._listen()
-        self.compare(_text(call), self.observed())
-
-    def cycle(self) -> bool:
-        """The core schedules once; False where it finds nothing to do."""
-        placed = {id(r): r for app in self.applications.values() for r in app.allocations.values()}
-        result = self.partition.schedule()
-        cancelled = self._listen()
-        for app, member in cancelled:
-            self.fire(("cancel_smaller_placeholder", (app, member)))
-        if result is not None:
-            self.fire(_call_of(result))
-        self.compare(f"cycle: {result}, {len(placed)} allocations before", self.observed())
-        return result is not None or bool(cancelled)
-
     # --- what an action of the spec is for the partition ---
 
-    def _tell(self, call: Call, before: NamedState) -> None:
-        name, (a, *rest) = call
+    def tell(self, call: Call, before: NamedState) -> bool:
+        """A step of shim, pods or timers happens to the partition; ``before`` is where the spec was. False: it is none
+        that the core sees."""
+        name, (a, *rest) = call[0], call[1] or ("",)
         core = self.partition
         match name:
             case "accept_application" | "reject_application":
                 core.add_application(self._application(a))
                 if a in core.applications:
                     self.applications[a] = core.applications[a]
-            case "ask_for_placeholders":
-                size = Resources({UNIT: self.machine.parameters["placeholder"]})
-                for member in self._members():
+            case "ask_for_placeholders" if not self.scope.async_asks:
+                for member in self.scope.members:
                     if before[f"task[{a}, {member}]"] == spec.Task.PENDING.name:
-                        core.update_allocation(Allocation(f"{a}/{member}", a, size, "", "members", True))
+                        self._ask_for_placeholder(a, member)
+            case "take_ask":
+                self._ask_for_placeholder(a, rest[0])
             case "ask_for_real_pod":
-                self._reals += 1
-                size = Resources({UNIT: self.machine.parameters["real"]})
-                core.update_allocation(Allocation(f"{a}/real{self._reals}", a, size, "", "members"))
+                self.reals += 1
+                size = Resources({UNIT: self.scope.real})
+                core.update_allocation(Allocation(f"{a}/real{self.reals}", a, size, "", GROUP))
             case "finish_pod":
                 reals = (r for r in self.applications[a].allocations.values() if not r.placeholder)
-                pod = next(r for r in reals if r.node == rest[0])
+                pod = next((r for r in reals if r.node == rest[0]), None)
+                if pod is None:
+                    raise Divergence(f"the core has no real pod of {a} on {rest[0]}")
                 core.release(AllocationRelease(a, pod.key, TerminationType.STOPPED_BY_RM))
             case "placeholder_timeout":
                 core.fire_placeholder_timer(a)
@@ -176,58 +182,56 @@ class Follower(SpecWalk):
             case _ if (name.startswith("confirm_") and name != "confirm_again") or name == "ignore_confirmation":
                 why = _REASONS[str(before[f"confirm[{a}, {rest[0]}]"])]
                 core.release(AllocationRelease(a, f"{a}/{rest[0]}", why))
+            case _:
+                return False
+        return True
+
+    def _ask_for_placeholder(self, a: str, member: str) -> None:
+        size = Resources({UNIT: self.scope.placeholder})
+        self.partition.update_allocation(Allocation(f"{a}/{member}", a, size, "", GROUP, True))
 
     def _application(self, name: str) -> AddApplication:
-        p: Mapping[str, Any] = self.machine.parameters
-        apps, queues = self.machine.sorts[spec.App].names, self.machine.sorts[spec.Queue].names
-        leaf = queues[apps.index(name) % len(queues)] if Queues(p["queues"]) is Queues.TWO_LEAVES else queues[0]
-        style = GangStyle.HARD if Style(p["style"]) is Style.HARD else GangStyle.SOFT
-        ask = Resources({UNIT: p["size"] * p["placeholder"]})
-        return AddApplication(name, f"root.batch.{leaf}", ask, style, 60_000, "user")
+        ask = Resources({UNIT: len(self.scope.members) * self.scope.placeholder})
+        return AddApplication(name, f"root.batch.{self.scope.leaf[name]}", ask, self.scope.style, 60_000, "user")
 
-    def _listen(self) -> list[tuple[str, str]]:
+    def listen(self) -> list[tuple[str, str]]:
         """Takes what the core has told; the placeholders that it gives up because they are too small."""
         cancelled: list[tuple[str, str]] = []
         for message in self.partition.drain_outbox():
             for release in message.released if isinstance(message, AllocationResponse) else ():
                 a, _, member = release.key.partition("/")
-                if member in self._members() and release.type in _MARKS:
-                    self._marks[a, member] = _MARKS[release.type]
+                if member in self.scope.members and release.type in _MARKS:
+                    self.marks[a, member] = _MARKS[release.type]
                     if release.message.startswith("cancel placeholder"):
                         cancelled.append((a, member))
         return cancelled
 
-    def _members(self) -> tuple[str, ...]:
-        return self.machine.sorts[spec.Member].names
-
     # --- comparing ---
 
-    def observed(self) -> dict[str, Value]:
-        """What the partition shows of the core, by the spec's cells."""
+    def observed(self, shown: NamedState) -> dict[str, Value]:
+        """What the partition shows of the core, by the spec's cells; the spec shows ``shown``."""
         seen: dict[str, Value] = {}
         core = self.partition
         for a, app in self.applications.items():
-            removed = bool(self.shown()[f"removed[{a}]"])
             # a removed application is in no state any more; an expired one is what it was, days later
-            if not removed and self.shown()[f"core[{a}]"] != spec.Core.EXPIRED.name:
+            if not shown[f"removed[{a}]"] and shown[f"core[{a}]"] != spec.Core.EXPIRED.name:
                 seen[f"core[{a}]"] = app.state.value.upper()
                 seen[f"completing_timer[{a}]"] = (
                     app.state is ApplicationState.COMPLETING and app.state_timer is not None
                 )
             seen[f"placeholder_timer[{a}]"] = (spec.Timer.OFF if app.placeholder_timer is None else spec.Timer.ON).name
             seen[f"real_asks[{a}]"] = sum(not r.placeholder for r in app.waiting)
-            data = app.data_of("members")
-            seen |= {f"count[{a}]": data.count, f"replaced[{a}]": data.replaced}
-            if not removed:  # the spec counts as timed out what was pending, too; the code, what was allocated
-                seen[f"timed_out[{a}]"] = data.timed_out
+            data = app.data_of(GROUP)
+            seen |= {f"count[{a}]": data.count, f"replaced[{a}]": data.replaced, f"timed_out[{a}]": data.timed_out}
             for node in core.nodes.index:
                 reals = [r for r in app.allocations.values() if not r.placeholder]
                 seen[f"reals[{a}, {node}]"] = sum(r.node == node for r in reals)
-            for member in self._members():
-                seen |= self._member(a, app, member)
+            for member in self.scope.members:
+                asked = shown[f"placeholder[{a}, {member}]"] != spec.Placeholder.NONE.name
+                seen |= self._member(a, app, member, asked)
         for node in core.nodes.index:
             seen[f"node_used[{node}]"] = core.used_on(node).amount(UNIT)
-        for queue in self.machine.sorts[spec.Queue].names:
+        for queue in self.scope.queues:
             seen[f"leaf_used[{queue}]"] = core.queues[f"root.batch.{queue}"].allocated.amount(UNIT)
         seen["parent_used"] = core.queues["root.batch"].allocated.amount(UNIT)
         user = core.users.users.get("user")
@@ -235,18 +239,17 @@ class Follower(SpecWalk):
         seen["running_apps"] = core.queues["root.batch"].running
         return seen
 
-    def _member(self, a: str, app: Application, member: str) -> dict[str, Value]:
+    def _member(self, a: str, app: Application, member: str, asked: bool) -> dict[str, Value]:
         key = f"{a}/{member}"
         here: Request | None = app.allocations.get(key)
         pending = any(r.key == key for r in app.waiting)
         there = here is not None or pending
-        asked = self.shown()[f"placeholder[{a}, {member}]"] != spec.Placeholder.NONE.name
         status = spec.Placeholder.ALLOCATED if here else spec.Placeholder.PENDING if pending else spec.Placeholder.GONE
         seen: dict[str, Value] = {
             f"placeholder[{a}, {member}]": (status if there or asked else spec.Placeholder.NONE).name
         }
         marked = here is not None and (here.released or here.preempted)
-        seen[f"mark[{a}, {member}]"] = self._marks[a, member] if marked else spec.Reason.NONE.name
+        seen[f"mark[{a}, {member}]"] = self.marks[a, member] if marked else spec.Reason.NONE.name
         for node in self.partition.nodes.index:
             seen[f"placed[{a}, {member}, {node}]"] = here is not None and here.node == node
             link = here.link if here is not None else None
@@ -254,7 +257,51 @@ class Follower(SpecWalk):
         return seen
 
 
-def _call_of(result: Result) -> Call:
+class Follower(SpecWalk):
+    """The spec, walking along with a partition. Divergence at the first difference."""
+
+    code = "core"
+
+    def __init__(self, machine: Machine) -> None:
+        super().__init__(machine)
+        self.subject = Subject(machine)
+
+    @property
+    def partition(self) -> Partition:
+        """The partition that it walks along with."""
+        return self.subject.partition
+
+    def options(self) -> Iterator[Call]:
+        """Enabled steps of the spec that are not the core's to decide, and that the reference follows."""
+        for call in self.walked.instances:
+            if call[0] not in (*CYCLE, *REMOVAL) and self.is_enabled(call) and self.subject.is_followed(call):
+                yield call
+
+    def happen(self, call: Call) -> None:
+        """A step of shim, pods or timers happens to both."""
+        before = self.shown()
+        self.fire(call)
+        while (
+            rest := next((c for c in self.walked.instances if c[0] in REMOVAL and self.is_enabled(c)), None)
+        ) is not None:
+            self.fire(rest)
+        self.subject.tell(call, before)
+        self.subject.listen()
+        self.compare(_text(call), self.subject.observed(self.shown()))
+
+    def cycle(self) -> bool:
+        """The core schedules once; False where it finds nothing to do."""
+        result = self.partition.schedule()
+        cancelled = self.subject.listen()
+        for app, member in cancelled:
+            self.fire(("cancel_smaller_placeholder", (app, member)))
+        if result is not None:
+            self.fire(call_of(result))
+        self.compare(f"cycle: {result}", self.subject.observed(self.shown()))
+        return result is not None or bool(cancelled)
+
+
+def call_of(result: Result) -> Call:
     """The action that a cycle's result is."""
     request = result.request
     a, _, member = request.key.partition("/")

@@ -190,7 +190,8 @@ def removed(s: State, a: App, p: Member, n: Node) -> None:
     if scope.adversary:
         unpark(s, a, p, failed)
     if scope.loses_placeholders:
-        s.due_ask[a] = s.confirm[a, p] != Reason.TIMEOUT
+        known = True if s.forgotten is None else ~s.forgotten[a, p]
+        s.due_ask[a] = (s.confirm[a, p] != Reason.TIMEOUT) & known
     forget(s, a, p)
     s.confirm[a, p] = Reason.NONE
     s.placed[a, p, n] = False
@@ -315,7 +316,8 @@ def declare_confirmations(m: Machine, s: State) -> None:
         @m.action
         def ask_step(a: App) -> None:
             """After a removal that is no timeout the placeholder's ask goes, too: with nothing left an application that
-            is Accepted completes, and one that is Completing stays so (YUNIKORN-724)."""
+            is Accepted completes, and one that is Completing stays so (YUNIKORN-724). Where a placeholder timeout has
+            dropped all asks there is none to go, and the application stays what it is."""
             require(s.due_ask[a], s.due_queue[a] == 0, s.no_node_due())
             done = idle_for_good(s, a) & (s.allocated(a) == 0) & (s.core[a] != Core.COMPLETING)
             move(s, a, ite(done, by_complete(s.core[a]), s.core[a]))

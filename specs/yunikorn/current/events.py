@@ -161,8 +161,8 @@ def _declare_app_removal(m: Machine, s: State) -> None:
 
     @m.action
     def remove_application(a: App) -> None:
-        """The shim kills an application: asks, then allocations are removed, real ones and placeholders (YUNIKORN-567,
-        YUNIKORN-3380)."""
+        """The shim kills an application: asks, then allocations are removed, real ones and placeholders, which count as
+        timed out; their asks do not (YUNIKORN-567, YUNIKORN-2926, YUNIKORN-3380)."""
         require(s.app_removals > 0, among(s.shim[a], Shim.ACCEPTED, Shim.RESERVING, Shim.RUNNING))
         require(~s.removing(), ~s.over(a), s.updates[a].is_empty())
         s.app_removals.next -= 1
@@ -187,7 +187,7 @@ def _declare_app_removal(m: Machine, s: State) -> None:
                 + scope.real * count_(s.linked[a, p, n] & ~s.placed[a, p, n] for p in Member)
             )
         for g in s.groups.each():
-            s.timed_out[a, g] += s.allocated(a, g) + s.pending_placeholders(a, g)
+            s.timed_out[a, g] += s.allocated(a, g)
         s.ended[a] += s.unsubmitted[a] + s.real_asks[a] + s.parked(a) + s.running_pods(a)
         s.unsubmitted[a] = 0
         s.real_asks[a] = 0
@@ -197,6 +197,8 @@ def _declare_app_removal(m: Machine, s: State) -> None:
             kept = s.placeholder[a, p] == Placeholder.NONE
             s.placeholder[a, p] = ite(kept, Placeholder.NONE, Placeholder.GONE)
             s.mark[a, p] = Reason.NONE
+            if s.forgotten is not None:
+                s.forgotten[a, p] = False
             s.asked[a, p] = False
             s.told[a, p] = False
             s.release[a, p] = Reason.NONE

@@ -133,3 +133,5 @@ def forget(s: State, a: App, p: Member) -> None:
     s.placeholder_timer[a] = ite(last & (s.placeholder_timer[a] == Timer.ON), Timer.OFF, s.placeholder_timer[a])
     s.placeholder[a, p] = Placeholder.GONE
     s.mark[a, p] = Reason.NONE
+    if s.forgotten is not None:
+        s.forgotten[a, p] = False

@@ -176,6 +176,12 @@ class Scope:
         return bool(self.deletions or self.bind_failures or self.preemptions)
 
     @property
+    def forgets_asks(self) -> bool:
+        """Whether a placeholder timeout may drop the ask of a placeholder of which the shim tells later that it is
+        gone."""
+        return self.loses_placeholders and self.can_time_out and self.style is Style.SOFT
+
+    @property
     def adversary(self) -> bool:
         """Whether anything but the scheduler takes pods or nodes away."""
         return bool(self.deletions or self.bind_failures or self.preemptions or self.node_removals or self.restarts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from model.language import Expr, Machine, after, all_, among, any_, count_, implies, ite, sum_
+from specs.yunikorn.current.groups import Group
 from specs.yunikorn.current.parameters import Style
 from specs.yunikorn.current.state import (
     OVER,
@@ -151,10 +152,22 @@ def declare_placeholders(m: Machine, s: State) -> None:
 
     @m.always
     def group_counters_add_up() -> Expr:
-        """Of the placeholders that a task group asked for each is pending, allocated, replaced or timed out (Y15,
-        YUNIKORN-2926, YUNIKORN-2953)."""
+        """Of the placeholders that a task group asked for each is pending, allocated, replaced or timed out. What was
+        pending when its application was removed is not counted (Y15, YUNIKORN-2953)."""
         return all_(
-            s.count[a, g] == s.replaced[a, g] + s.timed_out[a, g] + s.allocated(a, g) + s.pending_placeholders(a, g)
+            s.removed[a] | (s.count[a, g] == counted(s, a, g) + s.pending_placeholders(a, g))
+            for a in App
+            for g in s.groups.each()
+        )
+
+    @m.step
+    def placeholders_that_go_are_counted() -> Expr:
+        """An allocated placeholder that goes is replaced or timed out, also if all go with their application
+        (YUNIKORN-2926)."""
+        restarts = False if not scope.restarts else after(s.restarts) != s.restarts
+        return all_(
+            implies(after(s.allocated(a, g)) < s.allocated(a, g), after(counted(s, a, g)) >= counted(s, a, g))
+            | restarts
             for a in App
             for g in s.groups.each()
         )
@@ -180,6 +193,12 @@ def declare_placeholders(m: Machine, s: State) -> None:
             for a in App
             for p in Member
         )
+
+
+def counted(s: State, a: App, g: Group | None) -> Expr:
+    """Placeholders of a task group that are allocated, or were and are counted as gone, or timed out before they
+    were."""
+    return s.replaced[a, g] + s.timed_out[a, g] + s.allocated(a, g)
 
 
 def declare_gangs(m: Machine, s: State) -> None:

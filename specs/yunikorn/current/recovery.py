@@ -121,6 +121,8 @@ def recover(s: State, a: App, lives: Expr, runs: Expr, reserves: Expr, holds: Ex
             lives, ite(stays & kept, Placeholder.ALLOCATED, Placeholder.NONE), s.placeholder[a, p]
         )
         s.mark[a, p] = Reason.NONE
+        if s.forgotten is not None:
+            s.forgotten[a, p] = False
         s.asked[a, p] = False
         s.told[a, p] = False
         s.release[a, p] = Reason.NONE

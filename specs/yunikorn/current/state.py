@@ -111,11 +111,12 @@ class State:
     """The variables, and the words that guards and properties are made of.
 
     ``placeholder`` and ``placed`` are the core's view of a placeholder and its node, ``mark`` the reason for which the
-    core wants it back. ``linked`` is the node of the real pod parked behind it. ``asked`` (for a placeholder), ``told``
-    (an allocation), ``release`` and ``confirm`` are messages on their way. Real pods are counted: ``unsubmitted`` in
-    the shim, ``real_asks`` in the core, ``reals`` allocated, ``ended``. ``due_node`` and ``due_queue`` are what a
-    removal has taken from the application, and not yet from the node and from the queue; ``due_ask``: the ask of what
-    was removed has still to go. The ``..._used`` are what nodes, queues and users count as used; ``limit``: the limit
+    core wants it back. ``linked`` is the node of the real pod parked behind it. ``asked`` (for a placeholder),
+    ``told`` (an allocation), ``release`` and ``confirm`` are messages on their way. Real pods are counted:
+    ``unsubmitted`` in the shim, ``real_asks`` in the core, ``reals`` allocated, ``ended``. ``due_node`` and
+    ``due_queue`` are what a removal has taken from the application, and not yet from the node and from the queue;
+    ``due_ask``: the ask of what was removed has still to go; ``forgotten``: it went when the placeholder timed out,
+    which is still allocated. The ``..._used`` are what nodes, queues and users count as used; ``limit``: the limit
     of the user that the core goes by, 0 for none; ``wanted``: what the autoscaler was told last.
     """
 
@@ -162,6 +163,9 @@ class State:
             self.due_memory = m.variable("due_memory", Node, range(s.placeholder_memory + s.real_memory + 1), init=0)
         self.due_queue = m.variable("due_queue", App, range(s.placeholder + s.real + 1), init=0)
         self.due_ask = m.variable("due_ask", App, bool, init=False)
+        self.forgotten: Variable[tuple[App, Member]] | None = None
+        if s.forgets_asks:
+            self.forgotten = m.variable("forgotten", (App, Member), bool, init=False)
         self.leaving = m.variable("leaving", Node, bool, init=False)
         self.lost = m.variable("lost", Node, bool, init=False)
         self.crashed = m.scalar("crashed", bool, init=False)

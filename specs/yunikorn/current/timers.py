@@ -115,7 +115,8 @@ def release_reserved(s: State, a: App, keeps: Expr) -> None:
 
 def time_out(s: State, a: App, p: Member, keeps: Expr) -> None:
     """A placeholder at the placeholder timeout. That one which is released already, to be replaced, is released again
-    where the application does not keep its state, and for another reason, is a finding."""
+    where the application does not keep its state, and for another reason, is a finding. All asks are dropped then, also
+    those of what is allocated."""
     here = s.placeholder[a, p] == Placeholder.ALLOCATED
     wanted = here & (s.mark[a, p] == Reason.NONE)
     if not s.scope.repaired:
@@ -127,3 +128,6 @@ def time_out(s: State, a: App, p: Member, keeps: Expr) -> None:
         s.release[a, p] = Reason.TIMEOUT
     with when(pending):
         s.placeholder[a, p] = Placeholder.GONE
+    if s.forgotten is not None:
+        with when(here & ~keeps):
+            s.forgotten[a, p] = True

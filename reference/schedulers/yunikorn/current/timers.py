@@ -75,7 +75,7 @@ def placeholder_timeout(books: Books, app: Application) -> None:
         # upstream counts whatever is pending, and does not survive a real ask of a group without placeholders
         if request.task_group in app.placeholder_data and (request.placeholder or not repaired):
             app.data_of(request.task_group).timed_out += 1
-    _drop_asks(books, app, pending if keeps_reals else list(app.requests.values()))
+    _drop_asks(books, app, [r for r in app.requests.values() if r.placeholder or not keeps_reals])
     why = "releasing {} placeholders on placeholder timeout"
     books.ask_for(allocated, TerminationType.TIMEOUT, why.format("allocated"))
     books.ask_for(pending, TerminationType.TIMEOUT, why.format("pending"))

@@ -230,7 +230,7 @@ PLACEHOLDERS = (
         "2926",
         "removed_at_once_not_counted",
         "placeholders that go with all that their application has, when it is removed, are not counted as timed out",
-        "group_counters_add_up",
+        "placeholders_that_go_are_counted",
         without_update("remove_application", "timed_out"),
         parameters={"app_removals": 1},
     ),
