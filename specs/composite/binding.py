@@ -4,8 +4,7 @@ A rack is a node with so many units of CPU, a block a label of it; the root has 
 child the rack. Pods take a unit. A cycle of the scheduler tells what it tried in which domain, and that is, in order,
 what the spec does. The spec scores placements by the number of their pods alone, so PlacementBinPacking weighs nothing.
 
-What is left out: ``middles`` and ``changes``; pods that are created while the root's cycle runs, which the spec judges
-in that cycle and the scheduler in the next. Ties between blocks or racks go by name in the scheduler and are free in
+What is left out: ``middles`` and ``changes``. Ties between blocks or racks go by name in the scheduler and are free in
 the spec.
 """
 
@@ -90,7 +89,7 @@ class Subject:
         found: list[Call] = []
         for child, most in zip(self.children, self.pods, strict=True):
             members = self._members(child)
-            if len(members) < most and not self.done and not running:
+            if len(members) < most and not self.done:
                 found.append(("create_pod", (child,)))
             for rack in sorted({t.node for t in members.values() if t.phase is Phase.ASSUMED}):
                 found.append(("bind", (child, rack)))
@@ -153,9 +152,11 @@ class Subject:
         """What the scheduler and its world show between two events, by the spec's cells."""
         scheduler, seen = self.scheduler, dict[str, Value]()
         running = scheduler.running
+        queued = {leaf.name: len(leaf.pods) for leaf in running.tree.leaves()} if running else {}
         for child in self.children:
             placed = Counter((t.phase, t.node) for t in self._members(child).values())
             seen[f"seen[{child}]"] = len(self._members(child))
+            seen[f"queued[{child}]"] = queued.get(child, 0)
             seen[f"judged[{child}]"] = False
             for rack in self.racks:
                 seen[f"proposed[{child}, {rack}]"] = 0

@@ -88,9 +88,12 @@ def _queue(m: Machine, t: Tree, changes: int) -> None:
 
     @m.action
     def pop_root() -> None:
-        """The root's cycle begins with one snapshot for the whole hierarchy (K15)."""
+        """The root's cycle begins with all pods that are pending, and one snapshot for the whole hierarchy: pods that
+        come later are of the next cycle (K3, K15)."""
         require(t.queue == Queue.ACTIVE)
         t.queue.next = Queue.POPPED
+        for c in Child:
+            t.queued[c] = t.seen[c] - t.placed(c)
         for r in Rack:
             t.snapshot[r] = t.used(r)
 

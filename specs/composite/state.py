@@ -36,8 +36,8 @@ class Outcome(enum.Enum):
 
 class Tree:
     """The variables. Of a child, ``seen`` pods exist; ``assumed`` ones are being bound, ``bound`` ones run. In a cycle
-    ``proposed`` pods have a rack in the ``snapshot``, for every block that was tried; ``judged`` is about the block
-    that is being tried."""
+    ``proposed`` pods have a rack in the ``snapshot``, for every block that was tried, of those that were ``queued`` as it
+    began; ``judged`` is about the block that is being tried."""
 
     def __init__(
         self,
@@ -68,6 +68,7 @@ class Tree:
         self.block = m.constant("block", Rack, [i // per_block for i in range(len(slots))])
         self.number = m.constant("number", Block, list(range(blocks)))
         self.seen = m.variable("seen", Child, count, init=0)
+        self.queued = m.variable("queued", Child, count, init=0)
         self.queue = m.scalar("queue", Queue, init=Queue.OUTSIDE)
         self.outcome = m.variable("outcome", Block, Outcome, init=Outcome.UNTRIED)
         self.judged = m.variable("judged", Child, bool, init=False)
@@ -160,9 +161,8 @@ class Tree:
         return self.slots[r] - self.snapshot[r] - sum_(self.proposed[c, r] for c in Child)
 
     def fill(self, c: Child, r: Rack) -> Expr:
-        """How many pending pods of a child a rack takes."""
-        pending = self.seen[c] - self.placed(c)
-        return ite(pending < self.room(r), pending, self.room(r))
+        """How many of a child's pods that this cycle judges a rack takes."""
+        return ite(self.queued[c] < self.room(r), self.queued[c], self.room(r))
 
     def fits(self, c: Child, r: Rack) -> Expr:
         """Whether a rack takes the child's gang; pods that are placed already leave no choice."""
@@ -222,5 +222,6 @@ class Tree:
             self.snapshot[r] = 0
         for c in Child:
             self.judged[c] = False
+            self.queued[c] = 0
             for r in Rack:
                 self.proposed[c, r] = 0

@@ -10,9 +10,8 @@ those of PodGroupPostFilter. Of a preemption that is tried in vain the scheduler
 for it: pods are alike, and nothing of it is kept. PreEnqueue is no event of its own: whoever may enter does so at once.
 
 What is left out: ``late`` and ``pod_by_pod``; in the seed's edition pods of another priority, which it judges by it; a
-pod with another schedulerName that is alone in its group, and so with nothing to be compared with; a group's own
-victims leaving while the group waits for an event, which wakes it here as upstream, and not in the spec; three ranked
-groups, where the reference takes out all that are less important at once, and the spec one.
+pod with another schedulerName that is alone in its group, and so with nothing to be compared with; three ranked groups,
+where the reference takes out all that are less important at once, and the spec one.
 """
 
 from __future__ import annotations
@@ -134,7 +133,7 @@ class Subject:
                     found.append(("finish", (g,)))
             elif g in self.odd and not self._others(g, Phase.PENDING):
                 continue  # a pod that is left alone is not odd
-            elif self.scheduler.queue.place(g) is not Place.UNSCHEDULABLE:
+            else:
                 found.append(("victims_leave", (g,)))
         return found
 

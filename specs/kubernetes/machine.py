@@ -211,9 +211,10 @@ def _preempt(m: Machine, s: State, scope: Scope) -> None:
 
     @m.action
     def victims_leave(v: PodGroup) -> None:
-        """The evicted pods of v are gone; new ones may be created in their place. Room is free (K7)."""
+        """The evicted pods of v are gone; new ones may be created in their place. Room is free, also for what is left
+        of v (K7)."""
         require(s.disrupted[v], s.binding(v) == 0, _may_lose_pods(s, v, scope))
-        s.wake_others(v)
+        s.wake()
         s.disrupted[v] = False
         s.seen[v] -= s.running(v)
         s.scheduled[v] -= s.running(v)
@@ -262,7 +263,7 @@ def _forget(s: State, g: PodGroup, n: Node, scope: Scope) -> None:
     s.scheduled[g] -= 1
     if scope.cycle is Cycle.POD_GROUP:
         rests = (s.queue[g] == Queue.OUTSIDE) | (s.queue[g] == Queue.UNSCHEDULABLE)
-        s.wake_others(g)
+        s.wake(but=g)
         with when(rests):
             s.queue[g] = Queue.BACKOFF
 
@@ -301,7 +302,7 @@ def _bind(m: Machine, s: State, scope: Scope) -> None:
         """minCount pods of g are bound, and the workload starts, and runs to its end. Room is free (K1)."""
         require(s.running(g) >= scope.min_count, s.binding(g) == 0, ~s.cycles(g), ~s.disrupted[g])
         if scope.cycle is Cycle.POD_GROUP:
-            s.wake_others(g)
+            s.wake(but=g)
         s.done[g] = True
         s.seen[g] = 0
         s.scheduled[g] = 0

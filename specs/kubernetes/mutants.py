@@ -52,7 +52,7 @@ def _fails_silently(m: Machine) -> Body:
         s.failures.next = 1
         s.assumed[g, n] -= 1
         s.scheduled[g] -= 1
-        s.wake_others(g)
+        s.wake(but=g)
 
     return bind_fails
 

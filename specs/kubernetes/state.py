@@ -203,10 +203,11 @@ class State:
         latched = self.condition[g] == Condition.SCHEDULED
         self.condition[g] = ite(latched, Condition.SCHEDULED, Condition.UNSCHEDULABLE)
 
-    def wake_others(self, g: PodGroup) -> None:
-        """Room was freed. Others leave the unschedulable ones; a cycle that runs takes note."""
+    def wake(self, but: PodGroup | None = None) -> None:
+        """Room was freed. All leave the unschedulable ones, or all but one; a cycle that runs takes note."""
         with when(~self.no_cycle()):
             self.event_seen.next = True
         for b in PodGroup:
-            with when((self.queue[b] == Queue.UNSCHEDULABLE) & (b != g)):
+            waits = self.queue[b] == Queue.UNSCHEDULABLE
+            with when(waits if but is None else waits & (b != but)):
                 self.queue[b] = Queue.ACTIVE
