@@ -36,8 +36,8 @@ class Outcome(enum.Enum):
 
 class Tree:
     """The variables. Of a child, ``seen`` pods exist; ``assumed`` ones are being bound, ``bound`` ones run. In a cycle
-    ``proposed`` pods have a rack in the ``snapshot``, for every block that was tried, of those that were ``queued`` as it
-    began; ``judged`` is about the block that is being tried."""
+    ``proposed`` pods have a rack in the ``snapshot``, for every block that was tried, of those that were ``queued`` as
+    it began; ``judged`` is about the block that is being tried."""
 
     def __init__(
         self,

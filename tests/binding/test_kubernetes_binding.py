@@ -34,6 +34,7 @@ SCOPES = [
     given(pods=2, nodes=2, failures=2, ranked=False),
     given(pods=2, nodes=2, misfits=0, edition=Edition.SEED),
     given(capacity=2, nodes=2, misfits=0),
+    given(pods=2, nodes=2, capacity=2, memory=3, needs=(1, 2), misfits=0),
     given(groups=3, pods=2, nodes=2, misfits=0, ranked=False, edition=Edition.SEED),
 ]
 TINY = given(pods=1, min_count=1, nodes=1, misfits=0, failures=0)

@@ -158,6 +158,13 @@ def test_a_finding_is_shown_by_what_it_says(spec: str, file: str) -> None:
         ("kubernetes", ["groups=9"], "groups is an integer from 1 to 8, found 9"),
         ("kubernetes", ["min_count=4"], "min_count is an integer from 1 to 3, found 4"),
         ("kubernetes", ["nodes=1"], "min_count is at most nodes x capacity, which is 1; found 2"),
+        ("kubernetes", ["needs=2"], "needs of group 1 is an integer from 1 to 1, found 2"),
+        (
+            "kubernetes",
+            ["memory=3", "needs=3", "nodes=1", "capacity=2"],
+            "the pods that nodes have memory for, which is 1",
+        ),
+        ("kubernetes", ["memory=3", "needs=1,2,3"], "needs has a number for each group, of which there are 2"),
         ("composite", ["pods=1"], "pods of child 1 is an integer from 2 to 16, found 1"),
         ("composite", ["blocks=3"], "slots has the same number of racks for each of 3 blocks, found 4"),
         (
