@@ -1,12 +1,13 @@
 """The Kubernetes reference and the composite spec, side by side; ``specs/kubernetes/binding.py`` does so for one group.
 
 A rack is a node with so many units of CPU, a block a label of it; the root has the block for its topology key, each
-child the rack. Pods take a unit. A cycle of the scheduler tells what it tried in which domain, and that is, in order,
-what the spec does. The spec scores placements by the number of their pods alone, so PlacementBinPacking weighs nothing.
+child the rack, and composites between them have none. Pods take a unit. A cycle of the scheduler tells what it tried in
+which domain, and that is, in order, what the spec does. That a composite between them failed it does not tell: all that
+is below is rolled back before anything else, in the spec too. The spec scores placements by the number of their pods
+alone, so PlacementBinPacking weighs nothing.
 
-What is left out: ``middles`` and ``changes``; pods that are created while the root's cycle runs, which the spec judges
-in that cycle and the scheduler in the next. Ties between blocks or racks go by name in the scheduler and are free in
-the spec.
+What is left out: ``changes``, which in the spec leave the hierarchy as large as it was. Ties between blocks or racks go
+by name in the scheduler and are free in the spec.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from model.trace import Value
 from reference.cluster import Node, Resources
 from reference.schedulers import kubernetes as code
 from reference.schedulers.kubernetes import Outcome, Phase, Place, Plugin, Pod, PodGroup, PodSpec, Record, Scheduler
+from specs.composite.parameters import levels
 from specs.composite.state import Block, Child, Rack
 from specs.composite.state import Outcome as Tried
 from specs.kubernetes.state import Queue
@@ -31,7 +33,7 @@ UNIT = 1000
 ROOT = "root"
 INTERNAL = frozenset(
     (
-        *("reach_quorum", "try_block", "place_child", "fail_child", "revert_block", "accept_block"),
+        *("reach_quorum", "try_block", "place_child", "fail_child", "revert_group", "revert_block", "accept_block"),
         *("decide_success", "decide_unschedulable"),
     )
 )
@@ -61,8 +63,9 @@ class Subject:
 
     def __post_init__(self) -> None:
         p = self.parameters
-        if p["middles"] or p["changes"]:
-            raise ValueError("the binding is for middles=0 and changes=0")
+        if p["changes"]:
+            raise ValueError(f"the binding is for changes=0, found {p['changes']}")
+        self.levels = levels(p["children"], p["min_groups"], p["middles"], p["middle_min"])
         names = [self.machine.sorts[sort].names for sort in (Child, Rack, Block)]
         self.children, self.racks, self.blocks = names
         self.pods = [p["pods"]] * len(self.children) if isinstance(p["pods"], int) else list(p["pods"])
@@ -75,8 +78,14 @@ class Subject:
             if i >= len(slots) - p["busy"] and size:
                 self.scheduler.create_pod(Pod(f"other-{rack}", PodSpec(Resources(vcore=size * UNIT))), rack)
         self.scheduler.create_pod_group(code.CompositePodGroup(ROOT, p["min_groups"], topology_key="block"))
-        for child in self.children:
-            self.scheduler.create_pod_group(PodGroup(child, p["min_count"], topology_key="rack", parent=ROOT))
+        for composite in self.levels.places():
+            above, least = self.levels.above(*composite), self.levels.least[composite[0]]
+            parent = _named(above) if above else ROOT
+            self.scheduler.create_pod_group(code.CompositePodGroup(_named(composite), least, parent=parent))
+        for i, child in enumerate(self.children):
+            lowest = len(self.levels.sizes) - 1
+            parent = _named((lowest, self.levels.above_child(i, lowest))) if self.levels.sizes else ROOT
+            self.scheduler.create_pod_group(PodGroup(child, p["min_count"], topology_key="rack", parent=parent))
 
     @property
     def parameters(self) -> Mapping[str, Any]:
@@ -90,7 +99,7 @@ class Subject:
         found: list[Call] = []
         for child, most in zip(self.children, self.pods, strict=True):
             members = self._members(child)
-            if len(members) < most and not self.done and not running:
+            if len(members) < most and not self.done:
                 found.append(("create_pod", (child,)))
             for rack in sorted({t.node for t in members.values() if t.phase is Phase.ASSUMED}):
                 found.append(("bind", (child, rack)))
@@ -110,8 +119,11 @@ class Subject:
 
     def _runs(self) -> bool:
         phases = [Counter(t.phase for t in self._members(child).values()) for child in self.children]
-        gangs = sum(each[Phase.BOUND] >= self.parameters["min_count"] for each in phases)
-        return gangs >= self.parameters["min_groups"] and not any(each[Phase.ASSUMED] for each in phases)
+        running = [each[Phase.BOUND] >= self.parameters["min_count"] for each in phases]
+        for size, least in zip(reversed(self.levels.sizes), reversed(self.levels.least), strict=False):
+            width = len(running) // size
+            running = [sum(running[i * width : (i + 1) * width]) >= least for i in range(size)]
+        return sum(running) >= self.levels.min_groups and not any(each[Phase.ASSUMED] for each in phases)
 
     def apply(self, event: Call) -> list[Call]:
         """Does one of ``events`` to the scheduler; the actions of the spec that it is."""
@@ -153,9 +165,11 @@ class Subject:
         """What the scheduler and its world show between two events, by the spec's cells."""
         scheduler, seen = self.scheduler, dict[str, Value]()
         running = scheduler.running
+        queued = {leaf.name: len(leaf.pods) for leaf in running.tree.leaves()} if running else {}
         for child in self.children:
             placed = Counter((t.phase, t.node) for t in self._members(child).values())
             seen[f"seen[{child}]"] = len(self._members(child))
+            seen[f"queued[{child}]"] = queued.get(child, 0)
             seen[f"judged[{child}]"] = False
             for rack in self.racks:
                 seen[f"proposed[{child}, {rack}]"] = 0
@@ -171,6 +185,11 @@ class Subject:
         seen["queue"] = _PLACES[scheduler.queue.place(ROOT)].name
         seen["event_seen"] = running.event_seen if running else False
         return {**seen, "failures": self.failures, "done": self.done}
+
+
+def _named(composite: tuple[int, int]) -> str:
+    level, place = composite
+    return f"composite{level + 1}-{place + 1}"
 
 
 def _told(record: Record) -> list[Call]:
@@ -198,6 +217,15 @@ class Follower(SpecWalk):
     def follow(self, subject: Subject, event: Call, calls: list[Call]) -> list[Call]:
         """Takes the steps ``calls`` that ``event`` was. Divergence if one is not enabled, or the two show other states
         afterwards."""
-        self.take(event, calls)
+        taken: list[Call] = []
+        for call in calls:
+            due = self._rollbacks()
+            self.take(event, [*due, call])
+            taken += [*due, call]
         self.compare(event, subject.observed())
-        return calls
+        return taken
+
+    def _rollbacks(self) -> list[Call]:
+        """A composite that has just failed, in its block: the highest, with all that is below it."""
+        due = [call for call in self.walked.instances if call[0] == "revert_group" and self.is_enabled(call)]
+        return due[:1]

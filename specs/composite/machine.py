@@ -8,6 +8,7 @@ candidate found is kept beside that of the others, on its own racks, until the b
 from __future__ import annotations
 
 from model.language import Machine, all_, any_, implies, ite, require, sum_, when
+from specs.composite.parameters import levels
 from specs.composite.properties import declare_decision, declare_placements, declare_progress
 from specs.composite.state import Block, Child, Middle, Outcome, Rack, Tree
 from specs.kubernetes.state import Queue
@@ -19,8 +20,8 @@ def composite(
     pods: int | tuple[int, ...] = 2,
     min_count: int = 2,
     min_groups: int = 2,
-    middles: int = 0,
-    middle_min: int = 1,
+    middles: int | tuple[int, ...] = 0,
+    middle_min: int | tuple[int, ...] = 1,
     blocks: int = 2,
     slots: tuple[int, ...] = (1, 2, 2, 2),
     busy: int = 1,
@@ -31,19 +32,16 @@ def composite(
 
     ``children`` PodGroups of ``pods`` pods (one number, or one per child), each a gang of ``min_count``; ``min_groups``
     of them are needed. ``middles``: so many CompositePodGroups stand between the root and the children, which are dealt
-    out to them in order; then ``min_groups`` of those are needed, each with ``middle_min`` children. ``slots``: pods
-    that each rack has room for; racks are dealt out to ``blocks`` in order. ``busy``: so many of the last racks are
-    full at first. ``failures``: bindings that may fail; ``changes``: how often the hierarchy may change while it waits
-    for its cycle. ValueError for sizes that make no sense.
+    out to them in order; then ``min_groups`` of those are needed, each with ``middle_min`` children. Two numbers, of
+    each of both, are two levels of composites, from the top. ``slots``: pods that each rack has room for; racks are
+    dealt out to ``blocks`` in order. ``busy``: so many of the last racks are full at first. ``failures``: bindings that
+    may fail; ``changes``: how often the hierarchy may change while it waits for its cycle. ValueError for sizes that
+    make no sense.
     """
     each = (pods,) * children if isinstance(pods, int) else tuple(pods)
     for name, value, least in (("children", children, 1), ("blocks", blocks, 1), ("min_count", min_count, 1)):
         check_size(name, value, least=least, most=8)
-    check_size("middles", middles, least=0, most=children)
-    if middles and children % middles:
-        raise ValueError(f"middles divides children, which is {children}; found {middles}")
-    check_size("middle_min", middle_min, most=children // middles if middles else 1)
-    check_size("min_groups", min_groups, most=middles or children)
+    composites = levels(children, min_groups, middles, middle_min)
     check_size("failures", failures, least=0, most=8)
     check_size("changes", changes, least=0, most=8)
     check_size("the number of racks in slots", len(slots), most=32)
@@ -54,7 +52,7 @@ def composite(
     if len(slots) % blocks:
         raise ValueError(f"slots has the same number of racks for each of {blocks} blocks, found {len(slots)}")
     m = Machine("composite", doc="Kubernetes CompositePodGroup scheduling, alpha in 1.37")
-    t = Tree(m, each, min_count, min_groups, middles, middle_min, blocks, slots, busy, failures, changes)
+    t = Tree(m, each, min_count, composites, blocks, slots, busy, failures, changes)
     m.attach(t)
     _queue(m, t, changes)
     _place(m, t)
@@ -88,9 +86,12 @@ def _queue(m: Machine, t: Tree, changes: int) -> None:
 
     @m.action
     def pop_root() -> None:
-        """The root's cycle begins with one snapshot for the whole hierarchy (K15)."""
+        """The root's cycle begins with all pods that are pending, and one snapshot for the whole hierarchy: pods that
+        come later are of the next cycle (K3, K15)."""
         require(t.queue == Queue.ACTIVE)
         t.queue.next = Queue.POPPED
+        for c in Child:
+            t.queued[c] = t.seen[c] - t.placed(c)
         for r in Rack:
             t.snapshot[r] = t.used(r)
 
@@ -128,7 +129,7 @@ def _place(m: Machine, t: Tree) -> None:
     def place_child(c: Child, r: Rack) -> None:
         """The next child fits a rack of the block, none better: as many of its pods as have room are assumed in the
         snapshot, also beyond minCount (K16, K17, K18, K20)."""
-        require(t.is_next(c), t.is_tried(r), t.fits(c, r))
+        require(t.is_next(c), t.is_tried(r), t.fits(c, r), *t.settled())
         require(all_(~t.is_tried(q) | ~t.fits(c, q) | (t.fill(c, q) <= t.fill(c, r)) for q in Rack))
         t.proposed[c, r] = t.fill(c, r)
         t.judged[c] = True
@@ -136,10 +137,10 @@ def _place(m: Machine, t: Tree) -> None:
     @m.action
     def fail_child(c: Child) -> None:
         """The next child fits no rack of the block: nothing of it stays assumed (K17)."""
-        require(t.is_next(c), all_(~t.is_tried(r) | ~t.fits(c, r) for r in Rack))
+        require(t.is_next(c), all_(~t.is_tried(r) | ~t.fits(c, r) for r in Rack), *t.settled())
         t.judged[c] = True
 
-    if t.middles > t.min_groups:  # else the root fails with any of them
+    if t.levels.spares:  # else the root fails with any of them
 
         @m.action
         def revert_group(g: Middle, b: Block) -> None:
@@ -166,7 +167,7 @@ def _place(m: Machine, t: Tree) -> None:
     def accept_block(b: Block) -> None:
         """All children are judged and enough of them are placed: the block is feasible, and scored (K11, K18)."""
         require(t.outcome[b] == Outcome.TRYING, all_(t.judged[c] for c in Child), t.can_succeed(b))
-        if t.middles > t.min_groups:
+        if t.levels.spares:
             require(all_(implies(t.fails(g, b), t.is_rolled_back(g, b)) for g in Middle))
         t.outcome[b] = Outcome.FEASIBLE
 

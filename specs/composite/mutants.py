@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from model.language import Machine, all_, require
+from model.language import Machine, all_, implies, ite, require
 from model.language.mutation import (
     Body,
     disabled,
@@ -15,7 +15,7 @@ from model.language.mutation import (
     without_update,
 )
 from specs.composite.machine import composite
-from specs.composite.state import Block, Child, Outcome, Rack, Tree
+from specs.composite.state import Block, Child, Middle, Outcome, Rack, Tree
 from specs.kubernetes.state import Queue
 from specs.mutant import Faults, Mutant
 
@@ -44,9 +44,12 @@ _NESTED: Final = {
     "min_count": 1,
     "blocks": 1,
     "slots": (1, 1, 1),
+    "busy": 2,
     "failures": 0,
     "changes": 0,
 }
+_DEEP: Final = {**_NESTED, "middles": (2, 4), "middle_min": (2, 1)}
+"""Two composites of two composites each, all of which they need, with one leaf group each."""
 
 
 _STUCK: Final = ("the_root_can_finish", "a_complete_hierarchy_finishes", "deadlock_free")
@@ -74,7 +77,7 @@ def _places_in_a_second_rack(m: Machine) -> Body:
 
     def place_rest(c: Child, r: Rack) -> None:
         """Pods that were left find a rack of their own."""
-        require(t.is_next(c), t.is_tried(r), t.placed(c) > 0, t.placed(c) < t.seen[c], t.fill(c, r) > 0)
+        require(t.is_next(c), t.is_tried(r), t.placed(c) > 0, t.queued[c] > 0, t.fill(c, r) > 0)
         t.proposed[c, r] = 1
         t.judged[c] = True
 
@@ -86,12 +89,37 @@ def _forgets_siblings(m: Machine) -> Body:
 
     def place_child(c: Child, r: Rack) -> None:
         """The child is judged against the snapshot alone."""
-        require(t.is_next(c), t.is_tried(r), t.snapshot[r] + t.seen[c] <= t.slots[r], t.seen[c] >= t.min_count)
+        require(t.is_next(c), t.is_tried(r), t.snapshot[r] + t.queued[c] <= t.slots[r], t.queued[c] >= t.min_count)
         require(t.placed(c) == 0, all_(t.proposed[c, q] + t.busy[q] >= 0 for q in Rack))
-        t.proposed[c, r] = t.seen[c]
+        t.proposed[c, r] = t.queued[c]
         t.judged[c] = True
 
     return place_child
+
+
+def _judges_late_pods(m: Machine) -> Body:
+    t = m.attached(Tree)
+
+    def place_child(c: Child, r: Rack) -> None:
+        """As many pods of the child as have room, of those that there are now."""
+        require(t.is_next(c), t.is_tried(r), t.fits(c, r))
+        pending = t.seen[c] - t.placed(c)
+        t.proposed[c, r] = ite(pending < t.room(r), pending, t.room(r))
+        t.judged[c] = True
+
+    return place_child
+
+
+def _keeps_groups(m: Machine) -> Body:
+    t = m.attached(Tree)
+
+    def accept_block(b: Block) -> None:
+        """All children are judged; composites of composites may have failed and keep what they were given."""
+        require(t.outcome[b] == Outcome.TRYING, all_(t.judged[c] for c in Child), t.can_succeed(b))
+        require(all_(implies((t.level[g] > 0) & t.fails(g, b), t.is_rolled_back(g, b)) for g in Middle))
+        t.outcome[b] = Outcome.FEASIBLE
+
+    return accept_block
 
 
 MUTANTS: Final = (
@@ -100,6 +128,13 @@ MUTANTS: Final = (
         "K15: the cycle begins with an empty snapshot",
         "rack_capacity",
         without_update("pop_root", "snapshot"),
+    ),
+    _mutant(
+        "late_pods_are_judged",
+        "K4: pods that are created while the cycle runs are judged in it",
+        "what_was_popped_is_judged",
+        rewritten("place_child", _judges_late_pods, "place_child takes all pods that there are now"),
+        parameters=_MORE_PODS,
     ),
     _mutant(
         "second_rack",
@@ -174,6 +209,20 @@ MUTANTS: Final = (
         "a_failed_group_gets_nothing",
         without_guard("accept_block", "=> all_("),
         parameters=_NESTED,
+    ),
+    _mutant(
+        "failed_group_keeps_groups",
+        "K17: of composites below the root only those right above leaf groups are rolled back",
+        "a_failed_group_gets_nothing",
+        rewritten("accept_block", _keeps_groups, "accept_block waits for the rollback of the lowest composites only"),
+        parameters=_DEEP,
+    ),
+    _mutant(
+        "no_group_falls",
+        "K17: the case that a composite below the root fails is forgotten",
+        "a_group_falls_with_the_one_above",
+        disabled("fail_child"),
+        parameters=_DEEP,
     ),
     _mutant(
         "no_group_fails",

@@ -11,6 +11,11 @@ def declare_placements(m: Machine, t: Tree) -> None:
     """Where pods may be, and what a cycle may propose."""
 
     @m.always
+    def what_was_popped_is_judged() -> Expr:
+        """Of a leaf group no more pods are proposed in a block than were pending when the cycle began (K3, K4)."""
+        return all_(t.score_of(c, b) <= t.queued[c] for c in Child for b in Block)
+
+    @m.always
     def rack_capacity() -> Expr:
         """No rack has more pods than it has slots (K16)."""
         return all_(t.used(r) <= t.slots[r] for r in Rack)
@@ -72,7 +77,7 @@ def declare_decision(m: Machine, t: Tree, changes: int) -> None:
         """When pods of a child go on to binding, it has minCount pods: a failed one was rolled back (K17)."""
         return all_(implies(after(t.placed(c)) > t.placed(c), after(t.placed(c)) >= t.min_count) for c in Child)
 
-    if t.middles:
+    if t.levels.sizes:
 
         @m.step
         def a_failed_group_gets_nothing() -> Expr:
@@ -132,7 +137,7 @@ def declare_progress(m: Machine, t: Tree, failures: int, busy: int) -> None:
             """A block fails after a child of it was placed (K17)."""
             return any_((t.outcome[b] == Outcome.TRYING) & ~t.can_succeed(b) & (t.score(b) > 0) for b in Block)
 
-    if t.middles > t.min_groups:
+    if t.levels.spares:
 
         @m.sometimes
         def a_group_is_rolled_back() -> Expr:
@@ -142,6 +147,22 @@ def declare_progress(m: Machine, t: Tree, failures: int, busy: int) -> None:
                 & t.can_succeed(b)
                 & t.fails(g, b)
                 & any_(t.is_below(c, g) & (t.score_of(c, b) > 0) for c in Child)
+                for g in Middle
+                for b in Block
+            )
+
+    if len(t.levels.sizes) > 1 and t.levels.sizes[0] > t.levels.min_groups and t.levels.least[0] > 1:
+
+        @m.sometimes
+        def a_group_falls_with_the_one_above() -> Expr:
+            """A composite of which enough children have their gang is rolled back, as the one above it fails (K17)."""
+            return any_(
+                (t.outcome[b] == Outcome.TRYING)
+                & t.can_succeed(b)
+                & t.fails(g, b)
+                & (t.inside[h, g] == 1)
+                & t.enough_below(h, lambda c: t.has_gang(c, b) & (t.score_of(c, b) > 0))
+                for h in Middle
                 for g in Middle
                 for b in Block
             )

@@ -6,6 +6,7 @@ import enum
 from collections.abc import Callable, Sequence
 
 from model.language import Expr, Machine, Sort, all_, any_, count_, first, implies, ite, sum_, when
+from specs.composite.parameters import Levels
 from specs.kubernetes.state import Queue
 
 
@@ -14,7 +15,7 @@ class Child(Sort):
 
 
 class Middle(Sort):
-    """A CompositePodGroup between the root and some of the leaf groups; it is placed where the root is."""
+    """A CompositePodGroup between the root and some leaf groups, of any level; it is placed where the root is."""
 
 
 class Rack(Sort):
@@ -36,29 +37,25 @@ class Outcome(enum.Enum):
 
 class Tree:
     """The variables. Of a child, ``seen`` pods exist; ``assumed`` ones are being bound, ``bound`` ones run. In a cycle
-    ``proposed`` pods have a rack in the ``snapshot``, for every block that was tried; ``judged`` is about the block
-    that is being tried."""
+    ``proposed`` pods have a rack in the ``snapshot``, for every block that was tried, of those that were ``queued`` as
+    it began; ``judged`` is about the block that is being tried."""
 
     def __init__(
         self,
         m: Machine,
         pods: Sequence[int],
         min_count: int,
-        min_groups: int,
-        middles: int,
-        middle_min: int,
+        levels: Levels,
         blocks: int,
         slots: Sequence[int],
         busy: int,
         failures: int,
         changes: int,
     ) -> None:
-        self.min_count, self.min_groups, self.middles, self.middle_min = min_count, min_groups, middles, middle_min
+        self.min_count, self.levels = min_count, levels
         m.sort(Child, len(pods), ordered=True)
-        if middles:
-            m.sort(Middle, middles)
-            self.parent = m.constant("parent", Child, [i // (len(pods) // middles) for i in range(len(pods))])
-            self.place = m.constant("place", Middle, list(range(middles)))
+        if levels.sizes:
+            self._composites(m, levels)
         m.sort(Rack, len(slots))
         m.sort(Block, blocks)
         count, room = range(max(pods) + 1), range(max(slots) + 1)
@@ -68,6 +65,7 @@ class Tree:
         self.block = m.constant("block", Rack, [i // per_block for i in range(len(slots))])
         self.number = m.constant("number", Block, list(range(blocks)))
         self.seen = m.variable("seen", Child, count, init=0)
+        self.queued = m.variable("queued", Child, count, init=0)
         self.queue = m.scalar("queue", Queue, init=Queue.OUTSIDE)
         self.outcome = m.variable("outcome", Block, Outcome, init=Outcome.UNTRIED)
         self.judged = m.variable("judged", Child, bool, init=False)
@@ -82,6 +80,17 @@ class Tree:
         self.changes = m.scalar("changes", range(changes + 1), init=0)
         self.failures = m.scalar("failures", range(failures + 1), init=0)
         self.done = m.scalar("done", bool, init=False)
+
+    def _composites(self, m: Machine, levels: Levels) -> None:
+        places = list(levels.places())
+        m.sort(Middle, len(places))
+        self.level = m.constant("level", Middle, [level for level, _ in places])
+        above = [
+            [int(levels.above_child(c, level) == place) for level, place in places] for c in range(levels.children)
+        ]
+        self.above = m.constant("above", (Child, Middle), above)
+        inside = [[int(levels.above(*h) == g) for g in places] for h in places]
+        self.inside = m.constant("inside", (Middle, Middle), inside)
 
     # ---- pods
 
@@ -102,18 +111,31 @@ class Tree:
         return self.placed(c) >= self.min_count
 
     def is_below(self, c: Child, g: Middle) -> Expr:
-        """Whether the child is one of the composite's."""
-        return self.parent[c] == self.place[g]
+        """Whether the child is below the composite, on whatever level that is."""
+        return self.above[c, g] == 1
 
     def enough_below(self, g: Middle, has: Callable[[Child], Expr]) -> Expr:
-        """Whether enough children of the composite have something."""
-        return count_(self.is_below(c, g) & has(c) for c in Child) >= self.middle_min
+        """Whether enough below the composite have something: of its children, or of composites that have enough."""
+        lowest = len(self.levels.sizes) - 1
+        found = self._enough_below(g, has, lowest)
+        for level in range(lowest):
+            found = ite(self.level[g] == level, self._enough_below(g, has, level), found)
+        return found
+
+    def _enough_below(self, g: Middle, has: Callable[[Child], Expr], level: int) -> Expr:
+        if level == len(self.levels.sizes) - 1:
+            return count_(ite(self.is_below(c, g), has(c), False) for c in Child) >= self.levels.least[level]
+        within = count_(ite(self.inside[h, g] == 1, self._enough_below(h, has, level + 1), False) for h in Middle)
+        return within >= self.levels.least[level]
 
     def enough(self, has: Callable[[Child], Expr]) -> Expr:
         """Whether enough children have something, for the root: on each level below it enough of what is there."""
-        if not self.middles:
-            return count_(has(c) for c in Child) >= self.min_groups
-        return count_(self.enough_below(g, has) for g in Middle) >= self.min_groups
+        if not self.levels.sizes:
+            return count_(has(c) for c in Child) >= self.levels.min_groups
+        return (
+            count_(ite(self.level[g] == 0, self._enough_below(g, has, 0), False) for g in Middle)
+            >= self.levels.min_groups
+        )
 
     def has_quorum(self) -> Expr:
         """Whether enough children have enough pods to be judged."""
@@ -152,17 +174,15 @@ class Tree:
     def is_next(self, c: Child) -> Expr:
         """Whether the child is the next to be judged in a block that is being tried, and not hopeless."""
         trying = any_((self.outcome[b] == Outcome.TRYING) & self.can_succeed(b) for b in Block)
-        its_turn = trying & first(c, lambda d: ~self.judged[d])
-        return its_turn & ~self.is_lost(c) if self.middles else its_turn
+        return trying & first(c, lambda d: ~self.judged[d])
 
     def room(self, r: Rack) -> Expr:
         """Slots of a rack that the snapshot and what is proposed leave."""
         return self.slots[r] - self.snapshot[r] - sum_(self.proposed[c, r] for c in Child)
 
     def fill(self, c: Child, r: Rack) -> Expr:
-        """How many pending pods of a child a rack takes."""
-        pending = self.seen[c] - self.placed(c)
-        return ite(pending < self.room(r), pending, self.room(r))
+        """How many of a child's pods that this cycle judges a rack takes."""
+        return ite(self.queued[c] < self.room(r), self.queued[c], self.room(r))
 
     def fits(self, c: Child, r: Rack) -> Expr:
         """Whether a rack takes the child's gang; pods that are placed already leave no choice."""
@@ -185,11 +205,15 @@ class Tree:
         """A composite below the root is not feasible in a block any more."""
         return ~self.enough_below(g, lambda c: self.may_have_gang(c, b))
 
-    def is_lost(self, c: Child) -> Expr:
-        """Whether a composite above the child fails in the block that is being tried."""
-        return any_(
-            (self.outcome[b] == Outcome.TRYING) & self.is_below(c, g) & self.fails(g, b) for g in Middle for b in Block
+    def settled(self) -> tuple[Expr, ...]:
+        """Guards: every composite that fails in the block that is being tried was rolled back there. None are needed
+        where the block fails with any of them."""
+        settled = (
+            ite(self.outcome[b] == Outcome.TRYING, ~self.fails(g, b) | self.is_rolled_back(g, b), True)
+            for g in Middle
+            for b in Block
         )
+        return (all_(settled),) if self.levels.spares else ()
 
     def is_rolled_back(self, g: Middle, b: Block) -> Expr:
         """Whether nothing in a block is, or will be, proposed for the composite's children."""
@@ -222,5 +246,6 @@ class Tree:
             self.snapshot[r] = 0
         for c in Child:
             self.judged[c] = False
+            self.queued[c] = 0
             for r in Rack:
                 self.proposed[c, r] = 0

@@ -1,18 +1,18 @@
 """The Kubernetes reference and its spec, side by side: which actions an event is, and what both show of a state.
 
 ``Subject`` is a scheduler in the cluster that a machine's parameters describe, and the world around it: owners who
-create pods, bindings that succeed or fail, pods that leave. Pods are alike and take one unit of CPU; groups leave as a
-whole when they are preempted (disruption mode All). Each event is done to the scheduler and told as actions of the
-spec; a ``Follower`` takes them, and compares. Only this module of the spec knows ``reference``.
+create pods, bindings that succeed or fail, pods that leave. Pods are alike and take one unit of CPU, and of memory what
+their group needs where nodes have a second resource; groups leave as a whole when they are preempted (disruption mode
+All). Each event is done to the scheduler and told as actions of the spec; a ``Follower`` takes them, and compares. Only
+this module of the spec knows ``reference``.
 
 A cycle of the scheduler is two events, ``pop`` and ``decide``; the second is one action of the spec for each pod, and
 those of PodGroupPostFilter. Of a preemption that is tried in vain the scheduler tells nothing, so any nodes are taken
 for it: pods are alike, and nothing of it is kept. PreEnqueue is no event of its own: whoever may enter does so at once.
 
 What is left out: ``late`` and ``pod_by_pod``; in the seed's edition pods of another priority, which it judges by it; a
-pod with another schedulerName that is alone in its group, and so with nothing to be compared with; a group's own
-victims leaving while the group waits for an event, which wakes it here as upstream, and not in the spec; three ranked
-groups, where the reference takes out all that are less important at once, and the spec one.
+pod with another schedulerName that is alone in its group, and so with nothing to be compared with; three ranked groups,
+where the reference takes out all that are less important at once, and the spec one.
 """
 
 from __future__ import annotations
@@ -80,7 +80,13 @@ class Subject:
         options = code.Options(edition=code.Edition(self.edition.value), backoff_initial=0, backoff_max=0)
         self.scheduler = Scheduler(options)
         for name in self.nodes:
-            self.scheduler.add_node(Node(name, Resources(vcore=p["capacity"] * UNIT)))
+            self.scheduler.add_node(Node(name, self._resources(p["capacity"], p["memory"])))
+
+    def _resources(self, units: int, memory: int) -> Resources:
+        """So much CPU, and memory where the spec has nodes with that."""
+        return (
+            Resources(vcore=units * UNIT, memory=memory) if self.parameters["memory"] else Resources(vcore=units * UNIT)
+        )
 
     @property
     def parameters(self) -> Mapping[str, Any]:
@@ -134,7 +140,7 @@ class Subject:
                     found.append(("finish", (g,)))
             elif g in self.odd and not self._others(g, Phase.PENDING):
                 continue  # a pod that is left alone is not odd
-            elif self.scheduler.queue.place(g) is not Place.UNSCHEDULABLE:
+            else:
                 found.append(("victims_leave", (g,)))
         return found
 
@@ -204,7 +210,9 @@ class Subject:
         self.pods += 1
         odd = {"scheduler_name": "other"} if kind is Misfit.SCHEDULER_NAME else {}
         priority = self._priority(g) + (kind is Misfit.PRIORITY)
-        spec = PodSpec(Resources(vcore=UNIT), priority=priority, **odd)  # type: ignore[arg-type]
+        needs = self.parameters["needs"]
+        memory = needs if isinstance(needs, int) else needs[self.groups.index(g)]
+        spec = PodSpec(self._resources(1, memory), priority=priority, **odd)  # type: ignore[arg-type]
         return self.scheduler.create_pod(Pod(f"{g}-{self.pods}", spec, g))
 
     def _replace(self, g: str) -> None:
@@ -277,10 +285,14 @@ class Subject:
     def _observed_cycle(self) -> dict[str, Value]:
         scheduler, running = self.scheduler, self.scheduler.running
         snapshot = scheduler.snapshot
-        used = {n: snapshot.by_name[n].requested.get("vcore", 0) // UNIT for n in self.nodes} if running else {}
+        used = {n: snapshot.by_name[n].requested for n in self.nodes if running}
+        memory = {
+            f"memory_snapshot[{n}]": used.get(n, {}).get("memory", 0) for n in self.nodes if self.parameters["memory"]
+        }
         pods = len(running.tree.pods) if running else 0
         return {
-            **{f"snapshot[{n}]": used.get(n, 0) for n in self.nodes},
+            **{f"snapshot[{n}]": used.get(n, {}).get("vcore", 0) // UNIT for n in self.nodes},
+            **memory,
             "counted": len(snapshot.scheduled_of(running.entry.name)) if running else 0,
             "queued": pods,
             "todo": pods,

@@ -1,7 +1,8 @@
 """Kubernetes PodGroup scheduling: one cycle places a whole gang, pods are bound one by one.
 
 The rules K1 to K22 are those of README.md beside this file; where the documentation page and today's code differ the
-parameter ``edition`` decides. Pods of a group are alike; every pod takes one unit of a node.
+parameter ``edition`` decides. Pods of a group are alike; every pod takes one unit of a node, and of a second resource,
+where there is one, what its group needs.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ def kubernetes(
     late: bool = False,
     cycle: Cycle = Cycle.POD_GROUP,
     edition: Edition = Edition.CURRENT,
+    memory: int = 0,
+    needs: int | tuple[int, ...] = 1,
 ) -> Machine:
     """Kubernetes' PodGroup cycle: gate, snapshot, PlacementFeasible, one decision, single bindings, preemption, latch.
 
@@ -39,9 +42,12 @@ def kubernetes(
     each. ``failures``: how many bindings may fail. ``misfits``: how many pods come with another schedulerName or
     priority than their group. ``ranked``: each group is more important than those before it and may preempt them.
     ``late``: a group may lose pods, by a failed binding or because evicted ones leave, while its own cycle runs.
-    ValueError for sizes that make no sense.
+    ``memory``: units of a second resource that each node has, of which a pod takes its group's ``needs`` (one number,
+    or one per group); 0: nodes have one resource. ValueError for sizes that make no sense.
     """
-    checked = scope(groups, pods, min_count, nodes, capacity, failures, misfits, ranked, late, cycle, edition)
+    checked = scope(
+        groups, pods, min_count, nodes, capacity, failures, misfits, ranked, late, cycle, edition, memory, needs
+    )
     m = Machine("kubernetes", doc="Kubernetes PodGroup scheduling, mid 2026")
     s = State(m, checked)
     m.attach(s)
@@ -93,9 +99,15 @@ def _schedule_pods(m: Machine, s: State) -> None:
     @m.action
     def schedule_pod(g: PodGroup, n: Node) -> None:
         """One pod is popped and gets a node, whatever becomes of its group (K1)."""
-        require(s.seen[g] > s.scheduled[g], s.used(n) < s.capacity)
+        require(s.seen[g] > s.scheduled[g], *_has_capacity(s, g, n))
         s.assumed[g, n] += 1
         s.scheduled[g] += 1
+
+
+def _has_capacity(s: State, g: PodGroup, n: Node) -> list[Expr]:
+    return [
+        s.used(n, r) < r.capacity if r.needs is None else s.used(n, r) + r.needs[g] <= r.capacity for r in s.resources
+    ]
 
 
 def _gate(m: Machine, s: State, scope: Scope) -> None:
@@ -124,12 +136,13 @@ def _cycle(m: Machine, s: State) -> None:
         s.counted.next = s.scheduled[g]
         s.leaving.next = any_(s.disrupted[b] for b in PodGroup)
         for n in Node:
-            s.snapshot[n] = s.used(n)
+            for r in s.resources:
+                r.snapshot[n] = s.used(n, r)
 
     @m.action
     def place_pod(g: PodGroup, n: Node) -> None:
         """Filter and Score find n for the next pod, which is assumed in the snapshot (K9, K10)."""
-        require(s.cycles(g), s.todo > 0, ~s.is_hopeless(g), s.has_room(g, n))
+        require(s.cycles(g), s.todo > 0, ~s.is_hopeless(g), *(s.has_room(g, n, r) for r in s.resources))
         s.proposed[g, n] += 1
         s.todo.next = s.todo - 1
         if s.edition is Edition.SEED:
@@ -138,7 +151,7 @@ def _cycle(m: Machine, s: State) -> None:
     @m.action
     def fail_pod(g: PodGroup) -> None:
         """No node passes Filter for the next pod; PlacementFeasible is asked, no PostFilter runs (K9, K10)."""
-        require(s.cycles(g), s.todo > 0, ~s.is_hopeless(g), all_(~s.has_room(g, n) for n in Node))
+        require(s.cycles(g), s.todo > 0, ~s.is_hopeless(g), all_(~s.fits(g, n) for n in Node))
         s.todo.next = s.todo - 1
         if s.edition is Edition.SEED:
             s.judged.next = True
@@ -192,7 +205,8 @@ def _preempt(m: Machine, s: State, scope: Scope) -> None:
         s.todo.next = s.queued
         s.judged.next = False
         for n in Node:
-            s.snapshot[n] -= s.bound[v, n]
+            for r in s.resources:
+                r.snapshot[n] -= r.of(v, s.bound[v, n])
             s.proposed[g, n] = 0
 
     @m.action
@@ -211,9 +225,10 @@ def _preempt(m: Machine, s: State, scope: Scope) -> None:
 
     @m.action
     def victims_leave(v: PodGroup) -> None:
-        """The evicted pods of v are gone; new ones may be created in their place. Room is free (K7)."""
+        """The evicted pods of v are gone; new ones may be created in their place. Room is free, also for what is left
+        of v (K7)."""
         require(s.disrupted[v], s.binding(v) == 0, _may_lose_pods(s, v, scope))
-        s.wake_others(v)
+        s.wake()
         s.disrupted[v] = False
         s.seen[v] -= s.running(v)
         s.scheduled[v] -= s.running(v)
@@ -262,7 +277,7 @@ def _forget(s: State, g: PodGroup, n: Node, scope: Scope) -> None:
     s.scheduled[g] -= 1
     if scope.cycle is Cycle.POD_GROUP:
         rests = (s.queue[g] == Queue.OUTSIDE) | (s.queue[g] == Queue.UNSCHEDULABLE)
-        s.wake_others(g)
+        s.wake(but=g)
         with when(rests):
             s.queue[g] = Queue.BACKOFF
 
@@ -301,7 +316,7 @@ def _bind(m: Machine, s: State, scope: Scope) -> None:
         """minCount pods of g are bound, and the workload starts, and runs to its end. Room is free (K1)."""
         require(s.running(g) >= scope.min_count, s.binding(g) == 0, ~s.cycles(g), ~s.disrupted[g])
         if scope.cycle is Cycle.POD_GROUP:
-            s.wake_others(g)
+            s.wake(but=g)
         s.done[g] = True
         s.seen[g] = 0
         s.scheduled[g] = 0

@@ -24,7 +24,8 @@ SMALL: Final = {"pods": 2, "nodes": 2, "misfits": 0}
 _EXTRAS: Final = {"misfits": 0}
 _SINGLE_PODS: Final = {"groups": 3, "pods": 1, "min_count": 1, "nodes": 2, "misfits": 0, "failures": 0}
 _MISFIT: Final = {"pods": 2, "nodes": 2}
-
+_MEMORY: Final = {"pods": 2, "nodes": 2, "capacity": 2, "memory": 3, "needs": (1, 2), "misfits": 0}
+"""On a node, pods for the first resource two and for the second one of the second group, and one of the first."""
 
 _STUCK: Final = ("every_group_can_finish", "every_complete_gang_finishes", "deadlock_free")
 """What breaks where groups wait for ever."""
@@ -38,7 +39,7 @@ def _takes_a_new_snapshot(m: Machine) -> Body:
         """The snapshot is taken anew between two pods of g."""
         require(s.cycles(g), s.todo > 0, ~s.simulates())
         for n in Node:
-            s.snapshot[n] = s.used(n)
+            s.resources[0].snapshot[n] = s.used(n, s.resources[0])
 
     return refresh
 
@@ -52,7 +53,7 @@ def _fails_silently(m: Machine) -> Body:
         s.failures.next = 1
         s.assumed[g, n] -= 1
         s.scheduled[g] -= 1
-        s.wake_others(g)
+        s.wake(but=g)
 
     return bind_fails
 
@@ -145,6 +146,26 @@ _REPORTS = (
         parameters=_SINGLE_PODS,
         report="kubernetes#138710",
         consequences=("every_complete_gang_finishes",),
+    ),
+)
+
+_RESOURCES = (
+    _mutant(
+        "snapshot_without_a_resource",
+        "the snapshot knows a node's capacity of each resource, and of one of them not what its pods take",
+        "node_capacity",
+        without_update("pop", "memory_snapshot"),
+        parameters=_MEMORY,
+        report="kueue#4270",
+        consequences=("eviction_makes_the_group_feasible", "a_group_is_evicted", *_STUCK, "values_in_range"),
+    ),
+    _mutant(
+        "only_the_first_resource",
+        "K9: Filter looks at the first resource of a node alone",
+        "node_capacity",
+        without_guard("place_pod", "memory_snapshot[n]"),
+        parameters=_MEMORY,
+        consequences=("eviction_makes_the_group_feasible", *_STUCK, "values_in_range"),
     ),
 )
 
@@ -352,5 +373,5 @@ _PREEMPTION = (
     ),
 )
 
-MUTANTS: Final = (*_REPORTS, *_CYCLE, *_BINDING, *_CONDITIONS, *_PREEMPTION)
+MUTANTS: Final = (*_REPORTS, *_RESOURCES, *_CYCLE, *_BINDING, *_CONDITIONS, *_PREEMPTION)
 """Each breaks the property that it names, where the spec itself holds."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from specs.parameters import check_size
+from specs.parameters import check_each, check_size
 
 MOST = 8
 
@@ -43,11 +43,18 @@ class Scope:
     late: bool
     cycle: Cycle
     edition: Edition
+    memory: int
+    needs: tuple[int, ...]
 
     @property
     def room(self) -> int:
-        """Pods that the cluster has room for."""
-        return self.nodes * self.capacity
+        """Pods that the cluster has room for, of the group that has the least room."""
+        return self.nodes * min(self.capacity, self.memory // max(self.needs) if self.memory else self.capacity)
+
+    @property
+    def alike(self) -> bool:
+        """Whether only names tell groups apart."""
+        return not self.ranked and len(set(self.needs)) == 1
 
     @property
     def preempts(self) -> bool:
@@ -58,7 +65,11 @@ class Scope:
     def permit(self) -> bool:
         """Whether Permit, which counts again, may find fewer pods than minCount: some go during the cycle, by a second
         failure or by an eviction, and room that is promised to nobody is left for another."""
-        evicted = self.preempts and self.room > self.min_count and (self.failures > 0 or self.pods > self.min_count)
+        evicted = (
+            self.preempts
+            and self.nodes * self.capacity > self.min_count
+            and (self.failures > 0 or self.pods > self.min_count)
+        )
         lost = self.late and (self.failures > 1 or evicted)
         return self.edition is Edition.CURRENT and self.cycle is Cycle.POD_GROUP and self.min_count > 1 and lost
 
@@ -80,6 +91,8 @@ def scope(
     late: bool,
     cycle: Cycle,
     edition: Edition,
+    memory: int,
+    needs: int | tuple[int, ...],
 ) -> Scope:
     """The scope of a spec, or ValueError that names the parameter, what was found and what is possible."""
     for name, value in (("groups", groups), ("pods", pods), ("nodes", nodes), ("capacity", capacity)):
@@ -87,6 +100,13 @@ def scope(
     check_size("min_count", min_count, most=pods)
     check_size("failures", failures, least=0, most=MOST)
     check_size("misfits", misfits, least=0, most=1)
-    if min_count > nodes * capacity:
-        raise ValueError(f"min_count is at most nodes x capacity, which is {nodes * capacity}; found {min_count}")
-    return Scope(groups, pods, min_count, nodes, capacity, failures, misfits, ranked, late, cycle, edition)
+    check_size("memory", memory, least=0, most=MOST)
+    each = (needs,) * groups if isinstance(needs, int) else tuple(needs)
+    check_each("needs", each, groups, "group", most=memory or 1)
+    found = Scope(
+        groups, pods, min_count, nodes, capacity, failures, misfits, ranked, late, cycle, edition, memory, each
+    )
+    if min_count > found.room:
+        what = "nodes x capacity" if found.room == nodes * capacity else "the pods that nodes have memory for"
+        raise ValueError(f"min_count is at most {what}, which is {found.room}; found {min_count}")
+    return found

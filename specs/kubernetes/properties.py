@@ -14,8 +14,8 @@ def declare_pods(m: Machine, s: State, scope: Scope) -> None:
 
     @m.always
     def node_capacity() -> Expr:
-        """No node has more pods than it has room for (K9)."""
-        return all_(s.used(n) <= s.capacity for n in Node)
+        """No node has more pods than it has room for, in any of its resources (K9)."""
+        return all_(s.every(lambda r: s.used(n, r) <= r.capacity) for n in Node)
 
     @m.always
     def scheduled_count_is_true() -> Expr:
@@ -47,7 +47,7 @@ def declare_cycle(m: Machine, s: State, scope: Scope) -> None:
     def snapshot_is_kept() -> Expr:
         """During a cycle the snapshot does not change, but for candidates that are taken out (K4)."""
         stays = any_(s.cycles(g) & after(s.cycles(g)) for g in PodGroup) & (s.simulates() == after(s.simulates()))
-        return implies(stays, all_(after(s.snapshot[n]) == s.snapshot[n] for n in Node))
+        return implies(stays, all_(s.every(lambda r: after(r.snapshot[n]) == r.snapshot[n]) for n in Node))
 
     @m.step
     def gate_is_passed() -> Expr:
@@ -191,7 +191,14 @@ def declare_preemption(m: Machine, s: State) -> None:
                 evicted(v),
                 any_(s.cycles(g) & s.is_feasible(g) for g in PodGroup)
                 & all_(
-                    s.used(n) - s.bound[v, n] + sum_(after(s.nominated[g, n]) for g in PodGroup) <= s.capacity
+                    s.every(
+                        lambda r: (
+                            s.used(n, r)
+                            - r.of(v, s.bound[v, n])
+                            + sum_(r.of(g, after(s.nominated[g, n])) for g in PodGroup)
+                            <= r.capacity
+                        )
+                    )
                     for n in Node
                 ),
             )

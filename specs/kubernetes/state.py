@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import enum
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
 from model.language import Expr, Machine, Sort, all_, any_, ite, sum_, when
 from specs.kubernetes.parameters import Edition, Scope
@@ -51,6 +55,30 @@ class Misfit(enum.Enum):
     PRIORITY = 2
 
 
+@dataclass(frozen=True)
+class Resource:
+    """One resource of a node: its ``capacity``, what of it the ``snapshot`` has as used, and what a pod of each group
+    takes: one unit where ``needs`` is None; the distinct ``sizes`` of that."""
+
+    capacity: int
+    snapshot: Any
+    needs: Any
+    sizes: tuple[int, ...]
+
+    def of(self, g: PodGroup, pods: Expr) -> Expr:
+        """What so many pods of a group take."""
+        return pods if self.needs is None else self.needs[g] * pods
+
+    def pods_in(self, g: PodGroup, left: Expr) -> Expr:
+        """How many pods of a group take no more than what is left."""
+        if self.needs is None:
+            return left
+        found = left // self.sizes[0]
+        for size in self.sizes[1:]:
+            found = ite(self.needs[g] == size, left // size, found)
+        return found
+
+
 class State:
     """The variables.
 
@@ -61,17 +89,17 @@ class State:
     simulation of PodGroupPostFilter the pods of the ``candidate`` are taken out of the snapshot. A ``disrupted`` group
     was evicted and its pods still have to leave; the group that did it has ``nominated`` nodes. ``judged`` matters in
     the seed only: PlacementFeasible was asked once. Of the assumed pods those that are ``waiting`` are held at Permit;
-    there are such only with ``late``, in the current edition.
+    there are such only with ``late``, in the current edition. ``memory_snapshot`` is the snapshot of the second of
+    ``resources``, where there is one.
     """
 
     def __init__(self, m: Machine, scope: Scope) -> None:
         self.min_count = scope.min_count
-        self.capacity = scope.capacity
         self.edition = scope.edition
-        m.sort(PodGroup, scope.groups, symmetric=not scope.ranked)
+        m.sort(PodGroup, scope.groups, symmetric=scope.alike)
         m.sort(Node, scope.nodes, symmetric=True)
         self.priority = m.constant("priority", PodGroup, [i + 1 if scope.ranked else 1 for i in range(scope.groups)])
-        count, room = range(scope.pods + 1), range(scope.capacity + 1)
+        count = range(scope.pods + 1)
         self.object = m.variable("object", PodGroup, bool, init=False)
         self.seen = m.variable("seen", PodGroup, count, init=0)
         self.misfit = m.variable("misfit", PodGroup, Misfit, init=Misfit.NONE)
@@ -86,7 +114,7 @@ class State:
         self.nominated = m.variable("nominated", (PodGroup, Node), count, init=0)
         self.disrupted = m.variable("disrupted", PodGroup, bool, init=False)
         self.candidate = m.variable("candidate", PodGroup, bool, init=False)
-        self.snapshot = m.variable("snapshot", Node, room, init=0)
+        self.resources = tuple(self._resources(m, scope))
         self.counted = m.scalar("counted", count, init=0)
         self.queued = m.scalar("queued", count, init=0)
         self.todo = m.scalar("todo", count, init=0)
@@ -95,6 +123,14 @@ class State:
         self.event_seen = m.scalar("event_seen", bool, init=False)
         self.failures = m.scalar("failures", range(scope.failures + 1), init=0)
         self.misfits = m.scalar("misfits", range(scope.misfits + 1), init=0)
+
+    def _resources(self, m: Machine, scope: Scope) -> Iterator[Resource]:
+        room = range(scope.capacity + 1)
+        yield Resource(scope.capacity, m.variable("snapshot", Node, room, init=0), None, (1,))
+        if scope.memory:
+            needs = m.constant("needs", PodGroup, scope.needs)
+            used = m.variable("memory_snapshot", Node, range(scope.memory + 1), init=0)
+            yield Resource(scope.memory, used, needs, tuple(sorted(set(scope.needs))))
 
     # ---- one group
 
@@ -124,20 +160,39 @@ class State:
 
     # ---- nodes
 
-    def used(self, n: Node) -> Expr:
-        """Pods of the cache on a node."""
-        return sum_(self.assumed[b, n] + self.bound[b, n] for b in PodGroup)
+    def used(self, n: Node, of: Resource) -> Expr:
+        """What pods of the cache take of a node."""
+        return sum_(of.of(b, self.assumed[b, n] + self.bound[b, n]) for b in PodGroup)
+
+    def kept(self, g: PodGroup, n: Node, of: Resource) -> Expr:
+        """What is kept of a node for others than ``g`` that are nominated there, and are not less important."""
+        return sum_(
+            ite((b != g) & (self.priority[b] >= self.priority[g]), of.of(b, self.nominated[b, n]), 0) for b in PodGroup
+        )
 
     def room(self, g: PodGroup, n: Node) -> Expr:
         """Pods of a group that a node takes, in the snapshot, next to what others are nominated for."""
-        others = sum_(ite((b != g) & (self.priority[b] >= self.priority[g]), self.nominated[b, n], 0) for b in PodGroup)
-        left = self.capacity - self.snapshot[n] - others
-        return ite(left < 0, 0, left)
+        rooms: list[Expr] = []
+        for r in self.resources:
+            left = r.capacity - r.snapshot[n] - self.kept(g, n, r)
+            rooms.append(r.pods_in(g, ite(left < 0, 0, left)))
+        return functools.reduce(lambda a, b: ite(a < b, a, b), rooms)
 
-    def has_room(self, g: PodGroup, n: Node) -> Expr:
+    def has_room(self, g: PodGroup, n: Node, of: Resource) -> Expr:
         """Filter: in the snapshot, next to what this cycle proposed and what others are nominated for."""
-        others = sum_(ite((b != g) & (self.priority[b] >= self.priority[g]), self.nominated[b, n], 0) for b in PodGroup)
-        return self.snapshot[n] + self.proposed[g, n] + others < self.capacity
+        taken: Expr = of.snapshot[n] + of.of(g, self.proposed[g, n]) + self.kept(g, n, of)
+        if of.needs is None:
+            return taken < of.capacity
+        wanted: Expr = taken + of.needs[g]
+        return wanted <= of.capacity
+
+    def fits(self, g: PodGroup, n: Node) -> Expr:
+        """Filter, of every resource."""
+        return self.every(lambda r: self.has_room(g, n, r))
+
+    def every(self, holds: Callable[[Resource], Expr]) -> Expr:
+        """Whether something holds for every resource."""
+        return functools.reduce(lambda a, b: a & b, map(holds, self.resources))
 
     def most_placed(self, g: PodGroup) -> Expr:
         """Pods of the cycle's group that the snapshot has room for, at best."""
@@ -193,7 +248,8 @@ class State:
         self.judged.next = False
         self.event_seen.next = False
         for n in Node:
-            self.snapshot[n] = 0
+            for r in self.resources:
+                r.snapshot[n] = 0
             self.proposed[g, n] = 0
         for b in PodGroup:
             self.candidate[b] = False
@@ -203,10 +259,11 @@ class State:
         latched = self.condition[g] == Condition.SCHEDULED
         self.condition[g] = ite(latched, Condition.SCHEDULED, Condition.UNSCHEDULABLE)
 
-    def wake_others(self, g: PodGroup) -> None:
-        """Room was freed. Others leave the unschedulable ones; a cycle that runs takes note."""
+    def wake(self, but: PodGroup | None = None) -> None:
+        """Room was freed. All leave the unschedulable ones, or all but one; a cycle that runs takes note."""
         with when(~self.no_cycle()):
             self.event_seen.next = True
         for b in PodGroup:
-            with when((self.queue[b] == Queue.UNSCHEDULABLE) & (b != g)):
+            waits = self.queue[b] == Queue.UNSCHEDULABLE
+            with when(waits if but is None else waits & (b != but)):
                 self.queue[b] = Queue.ACTIVE

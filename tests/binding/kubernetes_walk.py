@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import re
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from random import Random
@@ -34,7 +35,7 @@ def offers_differ(subject: Subject, follower: Follower) -> set[Call]:
     offered = {call for call in subject.events() if call[0] != "decide"}
     enabled = follower.enabled()
     external = {call for call in enabled if call[0] not in INTERNAL}
-    left_out = ("pop", "reject_invalid", "victims_leave", "create_misfit")
+    left_out = ("pop", "reject_invalid", "create_misfit")
     missing = {call for call in external - offered if call[0] not in left_out}
     waiting = set() if subject.scheduler.running else {call for call in enabled if call[0] in INTERNAL}
     return (offered - external) | missing | waiting
@@ -57,6 +58,19 @@ def run(parameters: Parameters, draw: Random, steps: int, thrift: float = 0.25) 
         taken += follower.follow(subject, event, subject.apply(event))
         if number % 4 == 0:
             assert offers_differ(subject, follower) == set()
+    return taken
+
+
+def play(parameters: Parameters, events: str, subject: Subject | None = None) -> list[Call]:
+    """The events that a text names, one after the other; the actions of the spec that they were. AssertionError where
+    one of them may not happen."""
+    machine = machine_for(parameters)
+    subject, follower = subject or Subject(machine), Follower(machine)
+    taken: list[Call] = []
+    for name, arguments in re.findall(r"(\w+)\((.*?)\)", events):
+        event = (name, tuple(filter(None, arguments.split(","))))
+        assert event in subject.events(), f"{event} may not happen now"
+        taken += follower.follow(subject, event, subject.apply(event))
     return taken
 
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given as for_all
 from hypothesis import settings
 from hypothesis import strategies as st
-from kubernetes_walk import Parameters, given, machine_for, run, walk
+from kubernetes_walk import Parameters, given, machine_for, play, run, walk
 
 from reference.schedulers.kubernetes import Edition as CodeEdition
-from reference.schedulers.kubernetes import Options, Phase, Scheduler, TrackedPod, algorithm, postfilter
+from reference.schedulers.kubernetes import Options, Phase, Place, Scheduler, TrackedPod, algorithm, postfilter
 from reference.schedulers.kubernetes.algorithm import Code
 from reference.schedulers.kubernetes.groups import Registry
 from reference.schedulers.kubernetes.nodeinfo import NodeInfo
@@ -34,6 +34,7 @@ SCOPES = [
     given(pods=2, nodes=2, failures=2, ranked=False),
     given(pods=2, nodes=2, misfits=0, edition=Edition.SEED),
     given(capacity=2, nodes=2, misfits=0),
+    given(pods=2, nodes=2, capacity=2, memory=3, needs=(1, 2), misfits=0),
     given(groups=3, pods=2, nodes=2, misfits=0, ranked=False, edition=Edition.SEED),
 ]
 TINY = given(pods=1, min_count=1, nodes=1, misfits=0, failures=0)
@@ -74,6 +75,36 @@ def test_every_run_of_a_small_scope(edition: Edition) -> None:
     found = walk(given(pods=2, nodes=2, misfits=0, edition=edition))
     actions = {action.name for action in machine_for(given(pods=2, nodes=2, misfits=0, edition=edition)).actions}
     assert actions == found.taken
+
+
+GIVEN_UP = """
+create_pod_group(podgroup1) create_pod_group(podgroup2) create_pod(podgroup2) pop(podgroup2) decide()
+create_pod(podgroup1) pop(podgroup1) decide() bind(podgroup2,node1) bind(podgroup1,node1)
+create_pod(podgroup2) pop(podgroup2) decide() victims_leave(podgroup1)
+create_pod(podgroup1) pop(podgroup1) finish(podgroup2) decide()
+"""
+
+
+def test_a_nomination_that_is_given_up_during_a_cycle_keeps_no_room() -> None:
+    """The second pod of podgroup2 is nominated for the room that podgroup1 left; podgroup2 ends while podgroup1 is
+    judged anew. Nominations are no part of the snapshot."""
+    taken = play(given(pods=2, min_count=1, nodes=1, capacity=2, misfits=0, failures=0), GIVEN_UP)
+    assert ("preempt", ("podgroup2",)) in taken
+    assert taken[-2:] == [("place_pod", ("podgroup1", "node1")), ("decide_success", ("podgroup1",))]
+
+
+VICTIM_WAITS = """
+create_pod_group(podgroup1) create_pod_group(podgroup2) create_pod(podgroup1) pop(podgroup1) decide()
+bind(podgroup1,node1) create_pod(podgroup2) pop(podgroup2) decide()
+create_pod(podgroup1) pop(podgroup1) decide() victims_leave(podgroup1)
+"""
+
+
+def test_the_room_that_victims_leave_wakes_what_is_left_of_their_group() -> None:
+    scope = given(pods=2, min_count=1, nodes=1, misfits=0, failures=0)
+    subject = Subject(machine_for(scope))
+    play(scope, VICTIM_WAITS, subject)
+    assert subject.scheduler.queue.place("podgroup1") is Place.ACTIVE
 
 
 def test_what_the_binding_is_not_for_is_refused() -> None:

@@ -65,7 +65,7 @@ def test_the_default_holds_and_is_not_empty(spec: str) -> None:
 
 
 # Together these have every action and every property.
-NESTED = composite(children=4, middles=2, middle_min=2, min_groups=1, pods=1, min_count=1)
+NESTED = composite(children=4, middles=(2, 4), middle_min=(2, 1), min_groups=1, pods=1, min_count=1)
 MACHINES = (
     kubernetes(),
     kubernetes(cycle=Cycle.POD_BY_POD, misfits=0),
@@ -158,7 +158,19 @@ def test_a_finding_is_shown_by_what_it_says(spec: str, file: str) -> None:
         ("kubernetes", ["groups=9"], "groups is an integer from 1 to 8, found 9"),
         ("kubernetes", ["min_count=4"], "min_count is an integer from 1 to 3, found 4"),
         ("kubernetes", ["nodes=1"], "min_count is at most nodes x capacity, which is 1; found 2"),
+        ("kubernetes", ["needs=2"], "needs of group 1 is an integer from 1 to 1, found 2"),
+        (
+            "kubernetes",
+            ["memory=3", "needs=3", "nodes=1", "capacity=2"],
+            "the pods that nodes have memory for, which is 1",
+        ),
+        ("kubernetes", ["memory=3", "needs=1,2,3"], "needs has a number for each group, of which there are 2"),
         ("composite", ["pods=1"], "pods of child 1 is an integer from 2 to 16, found 1"),
+        ("composite", ["middles=1,1,1"], "the number of levels in middles is an integer from 0 to 2, found 3"),
+        ("composite", ["middles=3"], "middles is an integer from 1 to 2, found 3"),
+        ("composite", ["children=4", "middles=2,3"], "middles divides the next level of middles, which is 3; found 2"),
+        ("composite", ["children=4", "middles=1,2"], "min_groups is an integer from 1 to 1, found 2"),
+        ("composite", ["middles=1,2", "middle_min=1,1,1"], "middle_min has a number for each level of middles"),
         ("composite", ["blocks=3"], "slots has the same number of racks for each of 3 blocks, found 4"),
         (
             "composite",

@@ -301,6 +301,7 @@ def test_a_view_that_sees_too_little_is_told() -> None:
             "cycle=pod_by_pod misfits=0",
             "the slice of kubernetes is for cycle=pod_group, found pod_by_pod",
         ),
+        ("kubernetes", "memory=2", "the slice of kubernetes is for nodes with one resource, memory=0, found 2"),
         ("kubernetes", "late=true pods=2 misfits=0", "the slice of kubernetes is for late=false, found true"),
         ("volcano", "layout=case1", "the slice of volcano is for layout=grid, found case1"),
         ("volcano", "slow_ends=1", "the slice of volcano is for slow_ends=0, found 1"),

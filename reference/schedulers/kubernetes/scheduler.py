@@ -183,7 +183,7 @@ class Scheduler:
                 self._tell(leaf, Reason.SCHEDULER_ERROR)
             self.queue.back_off(entry)
             return Record(EventName.CYCLE, root, Outcome.SCHEDULER_ERROR, reason=wrong)
-        self.snapshot.update(self.cache, self._nominations(), bool(registry.terminating))
+        self.snapshot.update(self.cache, bool(registry.terminating))
         self.running = Cycle(entry, registry.tree(root))
         return Record(EventName.POP, root, Outcome.POPPED)
 
@@ -196,6 +196,7 @@ class Scheduler:
         root = cycle.entry.name
         if self.queue.entries.get(root) is not cycle.entry:
             return Record(EventName.CYCLE, root, Outcome.HIERARCHY_CHANGED, reason="the group was deleted")
+        self.snapshot.nominate(self._nominations())
         algorithm = Algorithm(self.snapshot, self.index, self.options, root)
         result = algorithm.run(cycle.tree)
         return replace(self._decided(cycle, algorithm, result), tried=tuple(algorithm.tried))

@@ -99,7 +99,7 @@ class Snapshot:
 
     # ---- a cycle begins
 
-    def update(self, cache: Cache, nominated: Iterable[Nominated] = (), leaving: bool = False) -> None:
+    def update(self, cache: Cache, leaving: bool = False) -> None:
         """As the cache is now. A cycle must have taken back what it tried."""
         assert not self._journal, "a cycle left something behind"
         if cache.nodes_changed:
@@ -113,13 +113,17 @@ class Snapshot:
         cache.changed_nodes.clear()
         cache.changed_groups.clear()
         self.leaving = leaving
+        if len(self.changes) > self.MOST_CHANGES:
+            self.changes_dropped += len(self.changes)
+            self.changes = []
+
+    def nominate(self, nominated: Iterable[Nominated]) -> None:
+        """Who is nominated where. Upstream keeps that beside the snapshot, and Filter asks for what it is now: a
+        nomination that is given up while a cycle runs holds no room any more (K4)."""
         self.nominated, self.nominated_node = {}, {}
         for each in nominated:
             self.nominated.setdefault(each.node, []).append(each)
             self.nominated_node[each.pod.name] = each.node
-        if len(self.changes) > self.MOST_CHANGES:
-            self.changes_dropped += len(self.changes)
-            self.changes = []
 
     def _take_nodes(self, cache: Cache) -> None:
         self.infos = [cache.infos[name].copy() for name in sorted(cache.infos, key=self.order_of)]

@@ -19,6 +19,8 @@ def _scale(full: Mapping[str, Any]) -> dict[str, Any]:
     if full["late"]:
         # Decisions that count pods which are gone leave it; small sizes have none of them.
         raise ValueError("the slice of kubernetes is for late=false, found true")
+    if full["memory"]:
+        raise ValueError(f"the slice of kubernetes is for nodes with one resource, memory=0, found {full['memory']}")
     return {name: full[name] for name in ("groups", "pods", "min_count", "nodes", "capacity", "failures")}
 
 
@@ -34,7 +36,7 @@ def _view(full: Machine) -> dict[str, Any]:
         "proposed": proposed,
         "assumed": lambda g, n: s.assumed[g, n],
         "bound": lambda g, n: s.bound[g, n],
-        "node_used": lambda n: s.used(n) + sum_(proposed(g, n) for g in PodGroup),
+        "node_used": lambda n: s.used(n, s.resources[0]) + sum_(proposed(g, n) for g in PodGroup),
         "failed": lambda: s.failures,
     }
 
