@@ -37,7 +37,8 @@ from specs.walking import Call, Divergence, SpecWalk
 
 WORKER: Final = "worker"
 IDLE_S: Final = 60.0
-PAUSE_MS: Final = 1_000
+PAUSE_MS: Final = 1
+"""So short that ten thousand loops without a jump, which no test comes to, leave nothing stuck."""
 JUMP_MS: Final = 20_000
 """Longer than any time out of `subject_for`, which is ten seconds."""
 _TIME_OUT_S: Final = 10.0

@@ -100,6 +100,16 @@ def test_a_whole_life() -> None:
     assert follower.observed()["status[instance1]"] == "TERMINATED"
 
 
+@pytest.mark.parametrize("name", ["seed, calm", "kuberay"])
+def test_nothing_is_stuck_unless_time_jumps(name: str) -> None:
+    """The minimum is asked for at once; the order is still to come, so the spec does not let the row be stuck."""
+    follower = started(name)
+    assert not follower.may_jump()
+    for _ in range(12):
+        assert {action for action, _ in follower.loop()} == {"begin_loop", "next_phase"}
+    assert follower.observed()["status[instance1]"] == "REQUESTED"
+
+
 def test_a_launch_too_many_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(step, "launch_limit", lambda *_: 2)
     follower = started()
