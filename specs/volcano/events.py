@@ -71,7 +71,7 @@ def _scale_ups(m: Machine, s: State) -> None:
             early = sum_(ite(s.pods[p, k, i] & ~s.policy[p, k, i], 1, 0) for p in Queue for k in Namespace for i in Job)
             require(s.phase[q, n, j] == Phase.INQUEUE, s.policy[q, n, j] | (early < s.left["scale_ups"]))
         else:
-            require(s.policy[q, n, j])
+            require(s.policy[q, n, j], s.phase[q, n, j] != Phase.DONE)
         s.pods[q, n, j] = True
 
 
