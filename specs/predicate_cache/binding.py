@@ -3,22 +3,27 @@
 ``subject_for`` makes the scheduler that a machine's parameters describe: gang, predicates, and allocate with its cache
 of node errors. A step of the reference is several of the spec: a task that is allocated was popped, checked on every
 node, and put on one that was left; a statement that is discarded has popped a task for which none was left. So what the
-cache refuses decides in both which nodes are left. Only this module of `specs.predicate_cache` knows `reference`.
+cache refuses decides in both which nodes are left. ``SpecReplayer`` goes the other way: what the spec enables the
+reference must be able to do. Only this module of `specs.predicate_cache` knows `reference`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import copy
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, Final
 
 from model.language import Machine
-from model.trace import Value
+from model.trace import NamedState, Value
 from reference.cluster import Constraints, Node, Operator, Requirement, Resources
 from reference.schedulers.volcano import (
     Configuration,
     Edition,
     EventName,
+    Job,
     JobSpec,
     PodGroupPhase,
     Queue,
@@ -26,15 +31,18 @@ from reference.schedulers.volcano import (
     Scheduler,
     Step,
     StepKind,
+    Task,
     TaskSpec,
     TaskStatus,
+    Ties,
     tiers,
 )
+from reference.schedulers.volcano.plugins.plugin import Key
 from specs.predicate_cache import state as spec
 from specs.predicate_cache.parameters import Annotation, Constraint, First, Scope, Workload, scope
 from specs.predicate_cache.parameters import Edition as SpecEdition
 from specs.predicate_cache.selectors import Selection
-from specs.walking import Call, SpecWalk
+from specs.walking import Call, Divergence, SpecWalk
 
 UNIT: Final = 1000
 """Milli-cores of a pod, and thousandths of a GPU: a node has room for ``room`` pods, whatever they are."""
@@ -123,7 +131,7 @@ class Follower(SpecWalk):
         """Take the action that an event outside a session is: a job ends."""
         if record.event is EventName.DELETE_JOB:
             self._take("finish", record.subject)
-        self.compare(record, self._observed())
+        self.compare(record, observed(self.subject, self.scheduler))
 
     def step(self, step: Step) -> None:
         """Take the actions that a step of a session is. Divergence if one is not enabled, or the states differ."""
@@ -145,7 +153,7 @@ class Follower(SpecWalk):
                 (failed,) = self.scheduler.jobs[step.job].fit_errors
                 self._check_nodes(step.job, failed)
                 self._take("discard", step.job)
-        self.compare(step, self._observed())
+        self.compare(step, observed(self.subject, self.scheduler, self._is_idle))
 
     def _check_nodes(self, job: str, task: str) -> None:
         self._take("pop_task", job, _template(task))
@@ -157,20 +165,152 @@ class Follower(SpecWalk):
         self.fire(call)
         self.taken.append(call)
 
-    def _observed(self) -> dict[str, Value]:
-        """What the scheduler shows, by the spec's cells: whether a session is open, and which pods are where."""
-        seen: dict[str, Value] = {"session": self.scheduler.session is not None and not self._is_idle}
-        on_node = (TaskStatus.ALLOCATED, TaskStatus.BINDING, TaskStatus.RUNNING)
-        for job in self.subject.jobs:
-            for template in self.machine.sorts[spec.Replica].names:
-                for node in self.subject.nodes:
-                    seen[f"placed[{job.name}, {template}, {node.name}]"] = sum(
-                        task.node == node.name and task.status in on_node
-                        for name, task in self.scheduler.tasks.items()
-                        if name.startswith(f"{job.name}/{template}/")
-                    )
-        return seen
+
+def observed(subject: Subject, scheduler: Scheduler, is_idle: bool = False) -> dict[str, Value]:
+    """What the scheduler shows, by the spec's cells: whether a session is open, and which pods are where. ``is_idle``:
+    the session is one in which no job is pending."""
+    seen: dict[str, Value] = {"session": scheduler.session is not None and not is_idle}
+    on_node = (TaskStatus.ALLOCATED, TaskStatus.BINDING, TaskStatus.RUNNING)
+    where = Counter(
+        (task.job.name, _template(name), task.node) for name, task in scheduler.tasks.items() if task.status in on_node
+    )
+    for job in subject.jobs:
+        for template in dict.fromkeys(_template(task.name) for task in job.tasks):
+            for node in subject.nodes:
+                cell = (job.name, template, node.name)
+                seen[f"placed[{', '.join(cell)}]"] = where[cell]
+    return seen
 
 
 def _template(task: str) -> str:
     return task.split("/")[1]
+
+
+# ---- the other direction: the spec goes first
+
+
+class Chosen(Ties):
+    """Ties go as the spec's session has them; ``allocated`` of its tasks have been placed."""
+
+    def __init__(self, session: Sequence[Call]) -> None:
+        self._jobs = [arguments[0] for action, arguments in session if action == "pop_job"]
+        self._tasks = [arguments for action, arguments in session if action == "pop_task"]
+        self._nodes = [arguments[2] for action, arguments in session if action == "allocate"]
+        self.allocated = 0
+
+    def job(self, job: Job) -> Key:
+        return (_rank(self._jobs, job.name), *super().job(job))
+
+    def task(self, task: Task) -> Key:
+        """Tasks of a template are alike: the first of them is the one that is popped first."""
+        mine = (task.job.name, _template(task.name))
+        before = sum((t.job.name, _template(name)) == mine and t.number < task.number
+                     for name, t in task.job.tasks.items())  # fmt: skip
+        turns = [n for n, popped in enumerate(self._tasks) if popped == mine]
+        return (turns[before] if before < len(turns) else len(self._tasks), *super().task(task))
+
+    def node(self, task: Task, node: str) -> Key:
+        return (node not in self._nodes[self.allocated : self.allocated + 1], *super().node(task, node))
+
+
+def _rank(names: Sequence[str], name: str) -> int:
+    return names.index(name) if name in names else len(names)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """The scheduler at one point of a run. ``base``: as it was before the session that is open, or as it is;
+    ``session``: the calls since that one was opened, but for those of nodes that were checked."""
+
+    base: Scheduler
+    session: tuple[Call, ...]
+    shows: Mapping[str, Value]
+
+
+class _Reached(Exception):
+    """The session is where it was to be led; what it did is thrown away, and led there again for the next step."""
+
+
+class SpecReplayer:
+    """For `specs.replaying`: leads a scheduler along runs of the spec. Jobs, nodes, tasks of one priority come in the
+    order of the run. That a task is popped and nodes are checked is seen only in what becomes of the task: there is
+    nothing to excuse."""
+
+    code = "reference"
+    excuses: Mapping[str, str] = MappingProxyType({})
+
+    def __init__(self, subject: Subject) -> None:
+        self.subject = replace(subject, configuration=replace(subject.configuration, index=False))
+
+    def start(self) -> Point:
+        return self._point(self.subject.scheduler())
+
+    def perform(self, subject: Point, call: Call, before: NamedState, after: NamedState) -> Point:
+        action, arguments = call
+        if action == "check_node":
+            return subject
+        if action == "pop_task":
+            return replace(subject, session=(*subject.session, call))
+        if action == "open_session" or subject.session:
+            return self._lead(subject.base, (*subject.session, call))
+        scheduler = copy.deepcopy(subject.base)
+        record = scheduler.delete_job(arguments[0])
+        if action != "finish" or record.reason:
+            raise Divergence(record.reason or "a session is needed for it, and none is open")
+        return self._point(scheduler)
+
+    def observed(self, subject: Point, shown: NamedState) -> Mapping[str, Value]:
+        return subject.shows
+
+    def key(self, subject: Point) -> Hashable:
+        """Pods of a template are alike: what is shown says which are where. What is left of the scheduler is which
+        jobs have ended."""
+        shown = observed(self.subject, subject.base)
+        return frozenset(shown.items()), frozenset(subject.base.jobs), subject.session
+
+    def _point(self, base: Scheduler) -> Point:
+        return Point(base, (), observed(self.subject, base))
+
+    def _lead(self, base: Scheduler, session: tuple[Call, ...]) -> Point:
+        """The session, anew from its beginning, up to its last call. Divergence if it cannot be led there."""
+        scheduler = copy.deepcopy(base)
+        scheduler.ties = ties = Chosen(session)
+        seen = [call for call in session if call[0] != "pop_task"]
+        done = 0
+        shows: dict[str, Value] = {}
+
+        def watch(step: Step) -> None:
+            nonlocal done, shows
+            call = _call(step)
+            if call != seen[done]:
+                raise Divergence(f"the reference goes on with {call[0]}({', '.join(call[1])})")
+            done += 1
+            ties.allocated += call[0] == "allocate"
+            if done == len(seen):
+                shows = observed(self.subject, scheduler)
+                if call[0] != "close_session":
+                    raise _Reached
+
+        scheduler.observer = watch
+        try:
+            scheduler.run_session()
+        except _Reached:
+            return Point(base, session, shows)
+        scheduler.observer, scheduler.ties = None, Ties()
+        return Point(scheduler, (), shows)
+
+
+def _call(step: Step) -> Call:
+    """What a step of a session ends with in the spec."""
+    match step.kind:
+        case StepKind.OPEN:
+            return "open_session", ()
+        case StepKind.POP:
+            return "pop_job", (step.job,)
+        case StepKind.ALLOCATE:
+            return "allocate", (step.job, _template(step.task), step.node)
+        case StepKind.COMMIT | StepKind.DISCARD:
+            return step.kind.value, (step.job,)
+        case StepKind.CLOSE:
+            return "close_session", ()
+    raise Divergence(f"the spec has no step for: {step}")

@@ -71,7 +71,7 @@ def _scale_ups(m: Machine, s: State) -> None:
             early = sum_(ite(s.pods[p, k, i] & ~s.policy[p, k, i], 1, 0) for p in Queue for k in Namespace for i in Job)
             require(s.phase[q, n, j] == Phase.INQUEUE, s.policy[q, n, j] | (early < s.left["scale_ups"]))
         else:
-            require(s.policy[q, n, j])
+            require(s.policy[q, n, j], s.phase[q, n, j] != Phase.DONE)
         s.pods[q, n, j] = True
 
 
@@ -79,7 +79,8 @@ def _bind_failures(m: Machine, s: State) -> None:
     @m.action
     def commit_fails(q: Queue, n: Namespace, j: Job) -> None:
         """The bind of one task fails at commit. The design says nothing of it; here all of the statement is undone. In
-        the current edition only the failed operation is (V4, volcano#2462). The job is pushed back."""
+        the current edition only the failed operation is, and its task is on no list until the next session. The job is
+        pushed back, there only if it has tasks on its list (V4, volcano#2462)."""
         require(s.left["bind_failures"] > 0)
         if s.slow:
             require(s.piped[q, n, j] == 0)
@@ -91,6 +92,8 @@ def _bind_failures(m: Machine, s: State) -> None:
         s.in_namespace[q, n] -= s.tentative[q, n, j] - kept
         s.tentative[q, n, j] = 0
         s.phase[q, n, j] = Phase.RUNNING if s.is_today else s.phase[q, n, j]
+        if s.loses:
+            s.lost[q, n, j] += 1
         s.turn[q, n, j] = False
 
 

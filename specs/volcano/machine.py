@@ -113,6 +113,11 @@ def _session(m: Machine, s: State, events: Events) -> None:
         require(s.session == Session.OPEN, ~s.someone_has_the_turn())
         require(all_(~s.is_candidate(q, n, j) for q in Queue for n in Namespace for j in Job))
         s.session.next = Session.OVER if s.scope.static else Session.CLOSED
+        if s.loses:
+            for q in Queue:
+                for n in Namespace:
+                    for j in Job:
+                        s.lost[q, n, j] = 0
 
 
 def _statement(m: Machine, s: State) -> None:
@@ -122,7 +127,7 @@ def _statement(m: Machine, s: State) -> None:
         there to the first job. All three were pushed back after the last turn, so each order is that of now (V4, V5,
         V6, V7)."""
         require(s.session == Session.OPEN, ~s.someone_has_the_turn())
-        require(s.wants(q, n, j) & ~s.tried[q, n, j], ~s.is_overused(q))
+        require(s.is_in_line(q, n, j), ~s.is_overused(q))
         require(s.queue_is_first(q, n))
         if s.edition is not Edition.CURRENT:
             require(s.namespace_is_first(q, n))
@@ -133,6 +138,8 @@ def _statement(m: Machine, s: State) -> None:
     def allocate(q: Queue, n: Namespace, j: Job) -> None:
         """The statement places a task; it goes on until the job is ready, and is one task for a job that is (V4)."""
         require(s.turn[q, n, j], s.placed(q, n, j) < s.goal(q, n, j), s.fits(q, n))
+        if s.loses:
+            require(s.has_task(q, n, j))
         s.tentative[q, n, j] += 1
         s.in_queue[q] += 1
         s.in_namespace[q, n] += 1
@@ -153,8 +160,10 @@ def _statement(m: Machine, s: State) -> None:
 
         @m.action
         def discard(q: Queue, n: Namespace, j: Job) -> None:
-            """A task does not fit: the statement is undone, and the job is not pushed back in this session (V4)."""
-            require(s.turn[q, n, j], s.placed(q, n, j) < s.goal(q, n, j), ~s.fits(q, n))
+            """A task does not fit, or in the current edition none is left on the list: the statement is undone, and the
+            job is not pushed back in this session (V4)."""
+            require(s.turn[q, n, j], s.placed(q, n, j) < s.goal(q, n, j))
+            require(~s.fits(q, n) | ~s.has_task(q, n, j) if s.loses else ~s.fits(q, n))
             if s.slow:
                 require(~s.will_fit(q))
             s.undo(q, n, j)

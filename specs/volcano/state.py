@@ -63,7 +63,8 @@ class State:
     ``bound``: tasks of a job that run; ``tentative``: tasks that the open statement has placed; ``turn``: the job of
     that statement; ``tried``: out of this session's queues. ``in_queue`` and ``in_namespace`` are what the plugins
     proportion and drf keep count of. ``weight``: a namespace's weight as the session sees it. With jobs that end
-    slowly: ``going`` units still run down, and ``piped`` tasks are promised a place among them, for this session.
+    slowly: ``going`` units still run down, and ``piped`` tasks are promised a place among them, for this session. With
+    binds that fail, in the current edition: ``lost`` tasks of a job are on no list until the next session.
     """
 
     def __init__(self, m: Machine, scope: Scope, edition: Edition, repaired: bool, events: Events) -> None:
@@ -116,6 +117,9 @@ class State:
         if scales:
             self.policy = m.variable("policy", where, bool, init=False)
             self.pods = m.variable("pods", where, bool, init=False)
+        self.loses = events.bind_failures > 0 and self.is_today
+        if self.loses:
+            self.lost = m.variable("lost", where, range(events.bind_failures + 1), init=0)
         self.scales, self.drains, self.slow = scales, events.drains > 0, events.slow_ends > 0
 
     # ---- one job
@@ -159,7 +163,18 @@ class State:
 
     def is_candidate(self, q: Queue, n: Namespace, j: Job) -> Expr:
         """Whether the session may pop it."""
-        return self.wants(q, n, j) & ~self.tried[q, n, j] & ~self.is_overused(q)
+        return self.is_in_line(q, n, j) & ~self.is_overused(q)
+
+    def is_in_line(self, q: Queue, n: Namespace, j: Job) -> Expr:
+        """Whether it is among the jobs of this session, with a task on its list."""
+        waits = self.wants(q, n, j) & ~self.tried[q, n, j]
+        return waits & self.has_task(q, n, j) if self.loses else waits
+
+    def has_task(self, q: Queue, n: Namespace, j: Job) -> Expr:
+        """Whether there is a task that this session can still place."""
+        if not self.loses:
+            return lift(True)
+        return self.placed(q, n, j) + self.lost[q, n, j] < self.total(q, n, j)
 
     def undo(self, q: Queue, n: Namespace, j: Job) -> None:
         """In an action: what the statement of a job did is undone."""

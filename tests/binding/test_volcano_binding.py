@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from volcano_walk import Parameters, Walk
 
-from reference.schedulers.volcano import Session
+from reference.schedulers.volcano import Session, TaskStatus
 from reference.schedulers.volcano.plugins.drf import Drf
 from reference.schedulers.volcano.plugins.gang import Gang
 from reference.schedulers.volcano.plugins.proportion import Proportion
@@ -29,6 +29,8 @@ SCOPES = [
     *(scope(edition=e, namespace_weight=(2, 1), jobs=2, queues=1) for e in ("seed", "shipped")),
     *(scope(edition=e, quota_changes=2) for e in ("seed", "shipped")),
     *(scope(edition=e, scale_ups=1, capacity=5) for e in EDITIONS),
+    *(scope(edition=e, bind_failures=2, jobs=2, namespaces=1, size=2) for e in EDITIONS),
+    *(scope(edition=e, bind_failures=2, queues=1) for e in EDITIONS),
 ]
 
 
@@ -48,7 +50,9 @@ def test_many_runs_are_runs_of_the_spec(given_scope: Parameters, data: st.DataOb
 def _run(given_scope: Parameters, data: st.DataObject) -> None:
     walk = Walk(given_scope)
     for _ in range(data.draw(st.integers(1, 9))):
-        moves = walk.moves()
+        moves, may_fail = walk.moves(), walk.may_fail()
+        if may_fail and data.draw(st.booleans()):
+            walk.scheduler.failing_binds.add(data.draw(st.sampled_from(may_fail)))
         if moves and data.draw(st.booleans()):
             walk.take(data.draw(st.sampled_from(moves)))
         else:
@@ -140,5 +144,23 @@ def test_a_fault_of_the_reference_diverges(
 
 
 def test_what_is_not_bound_is_refused() -> None:
-    with pytest.raises(ValueError, match="bind_failures is 0 for what is bound to the reference, found 1"):
-        Walk(scope(bind_failures=1))
+    with pytest.raises(ValueError, match="slow_ends is 0 for what is bound to the reference, found 1"):
+        Walk(scope(slow_ends=1))
+
+
+@pytest.mark.parametrize(
+    ("edition", "size", "running"),
+    [("seed", 2, 2), ("shipped", 2, 2), ("current", 2, 1), ("seed", 3, 3), ("current", 3, 2)],
+)
+def test_what_a_session_makes_of_a_failed_bind(edition: str, size: int, running: int) -> None:
+    """minAvailable is 2. Today the task is on no list until the next session; the statement of 2019 is undone, its
+    tasks are in line again, and the gang is whole."""
+    walk = Walk(scope(edition=edition, queues=1, namespaces=1, size=size, bind_failures=1))
+    walk.take(walk.moves()[0])
+    walk.scheduler.failing_binds.add("queue1/namespace1/job1/0")
+    walk.session()
+    assert "commit_fails" in [action for action, _ in walk.follower.taken]
+    (job,) = walk.scheduler.jobs.values()
+    assert job.counts[TaskStatus.RUNNING] == running
+    walk.session()
+    assert job.counts[TaskStatus.RUNNING] == size

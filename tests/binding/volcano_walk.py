@@ -46,6 +46,13 @@ class Walk:
         assert self.scheduler.check_invariants() == []
         return record
 
+    def may_fail(self) -> list[str]:
+        """The tasks of which the next bind may fail: one at a time, and as often as the machine's parameters allow."""
+        failed = sum(action == "commit_fails" for action, _ in self.follower.taken)
+        if self.scheduler.failing_binds or failed >= self.machine.parameters["bind_failures"]:
+            return []
+        return [name for name, task in self.scheduler.tasks.items() if task.status is TaskStatus.PENDING]
+
     def take(self, move: Move) -> None:
         """Let an event happen."""
         (action, arguments), event = move

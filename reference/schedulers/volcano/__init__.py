@@ -23,6 +23,7 @@ from reference.schedulers.volcano.options import Configuration, Edition, Options
 from reference.schedulers.volcano.scheduler import EventName, Record, Scheduler
 from reference.schedulers.volcano.session import Session
 from reference.schedulers.volcano.statement import Statement, Step, StepKind
+from reference.schedulers.volcano.ties import Ties
 
 __all__ = [
     "ROOT",
@@ -47,6 +48,7 @@ __all__ = [
     "Task",
     "TaskSpec",
     "TaskStatus",
+    "Ties",
     "TopologyMode",
     "schedule",
     "tiers",

@@ -22,6 +22,7 @@ from reference.schedulers.volcano.nodes import NodeInfo
 from reference.schedulers.volcano.options import Configuration
 from reference.schedulers.volcano.session import Session
 from reference.schedulers.volcano.statement import Step, StepKind
+from reference.schedulers.volcano.ties import Ties
 
 
 class EventName(enum.Enum):
@@ -63,7 +64,8 @@ class Record:
 class Scheduler:
     """The cache. ``observer`` hears of each step of a session while the state is that after it.
 
-    ``failing_binds``: names of tasks whose next bind fails. Names of tasks are unique in the cluster.
+    ``failing_binds``: names of tasks whose next bind fails. ``ties``: who is first of equals. Names of tasks are unique
+    in the cluster.
     """
 
     def __init__(
@@ -74,9 +76,10 @@ class Scheduler:
         hyper_nodes: Iterable[HyperNode] = (),
         running: Iterable[RunningPod] = (),
         observer: Callable[[Step], None] | None = None,
+        ties: Ties | None = None,
     ) -> None:
         self.configuration = configuration or Configuration()
-        self.observer = observer
+        self.observer, self.ties = observer, ties or Ties()
         self.failing_binds: set[str] = set()
         self.session: Session | None = None
         """The session that is open, for an observer; None between two."""
@@ -276,6 +279,7 @@ class Scheduler:
             self.namespace_weights(),
             self.failing_binds,
             note,
+            self.ties,
         )
 
     def held(self, node: str) -> Resources:

@@ -21,6 +21,7 @@ from reference.schedulers.volcano.plugins import PLUGINS, Plugin
 from reference.schedulers.volcano.plugins.network_topology import NetworkTopologyAware
 from reference.schedulers.volcano.plugins.plugin import Key
 from reference.schedulers.volcano.statement import Operation, Step, StepKind
+from reference.schedulers.volcano.ties import Ties
 
 
 class Session:
@@ -38,12 +39,14 @@ class Session:
         weights: Mapping[str, int],
         failing_binds: set[str],
         note: Callable[[Step], None],
+        ties: Ties | None = None,
     ) -> None:
         self.configuration, self.queues, self.nodes = configuration, queues, nodes
         self.jobs = {name: job for name, job in jobs.items() if job.queue in queues}
         self.hyper_nodes, self._index = hyper_nodes, index
         self._weights = dict(weights)
         self._failing_binds, self._note = failing_binds, note
+        self._ties = ties or Ties()
         self.action = ""
         self.total: Amounts = {}
         for node in nodes.values():
@@ -147,20 +150,23 @@ class Session:
     # --- orders ---
 
     def job_key(self, job: Job) -> Key:
-        """Jobs of a queue: by the plugins, then first come first."""
-        return (*(p.job_order(job) for p in self.at(Point.JOB_ORDER)), job.number, job.name)
+        """Jobs of a queue: by the plugins, then as ``Ties`` says, like all that follow."""
+        return (*(p.job_order(job) for p in self.at(Point.JOB_ORDER)), *self._ties.job(job))
 
     def task_key(self, task: Task) -> Key:
-        """Tasks of a job likewise."""
-        return (*(p.task_order(task) for p in self.at(Point.TASK_ORDER)), task.number, task.name)
+        """Tasks of a job."""
+        return (*(p.task_order(task) for p in self.at(Point.TASK_ORDER)), *self._ties.task(task))
 
     def queue_key(self, queue: str) -> Key:
-        """Queues by the plugins, then by name."""
-        return (*(p.queue_order(self.queues[queue]) for p in self.at(Point.QUEUE_ORDER)), queue)
+        """Queues."""
+        return (*(p.queue_order(self.queues[queue]) for p in self.at(Point.QUEUE_ORDER)), *self._ties.queue(queue))
 
     def namespace_key(self, namespace: str, queue: str | None) -> Key:
-        """Namespaces of a queue, of all queues for None, by share and weight, then by name."""
-        return (*(p.namespace_order(namespace, queue) for p in self.at(Point.NAMESPACE_ORDER)), namespace)
+        """Namespaces of a queue, of all queues for None, by share and weight."""
+        return (
+            *(p.namespace_order(namespace, queue) for p in self.at(Point.NAMESPACE_ORDER)),
+            *self._ties.namespace(namespace),
+        )
 
     def namespace_weight(self, namespace: str) -> int:
         """As the session's snapshot has it: the highest of its quotas, 1 without a valid one."""
@@ -295,7 +301,8 @@ class Session:
             near_scores = self.topology.node_scores(task, candidates, near)
             scores = [score + more for score, more in zip(scores, near_scores, strict=True)]
         best = max(scores)
-        return next(node for score, node in zip(scores, candidates, strict=True) if score == best)
+        equal = [node for score, node in zip(scores, candidates, strict=True) if score == best]
+        return min(equal, key=lambda node: self._ties.node(task, node.name))
 
     def gradients(self, job: Job) -> list[list[str]] | None:
         """The HyperNodes to try for a job in hard mode; None for all others."""

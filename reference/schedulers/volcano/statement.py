@@ -91,9 +91,10 @@ class Statement:
             self._undo(op)
         self.operations = []
 
-    def commit(self) -> None:
-        """Make everything real. Where the bind of a task fails, its allocation alone is undone, so part of a gang may
-        be bound; in the designs of 2019, of which the document says nothing of this, the whole statement is."""
+    def commit(self) -> list[Task]:
+        """Make everything real; the tasks of which nothing became real, as a bind failed. Where the bind of a task
+        fails, its allocation alone is undone, so part of a gang may be bound; in the designs of 2019, of which the
+        document says nothing of this, the whole statement is."""
         failed = [op for op in self.operations if self.session.bind_fails(op)]
         undone = failed
         if failed and self.session.configuration.edition is not Edition.CURRENT:
@@ -106,6 +107,7 @@ class Statement:
             if op not in undone:
                 self.session.carry_out(op.kind, op.task)
         self.operations = []
+        return [op.task for op in undone]
 
     def take_over(self, other: Statement) -> None:
         """What ``other`` did is this statement's from now on."""

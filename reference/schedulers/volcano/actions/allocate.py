@@ -50,7 +50,9 @@ def _take_turn(session: Session, job: Job, tasks: list[Task]) -> bool:
         session.note(StepKind.LEAVE, job)
         return False
     placed = bool(statement.operations)
-    statement.commit()
+    undone = statement.commit()
+    if session.is_seed():  # today a task whose bind failed is on no list until the next session
+        tasks += reversed(undone)
     session.note(StepKind.COMMIT, job, reason="" if placed else "nothing to bind")
     return bool(tasks)
 
