@@ -102,13 +102,14 @@ class _Judge:
         for a in assignments:
             if a.count < 1:
                 yield Violation(Rule.COUNT, _cell(a), f"count must be at least 1, found {a.count}")
-        for cell, times in sorted(Counter(_cell(a) for a in assignments).items()):
+        cells = [(a.application, a.task_group, a.node) for a in assignments]
+        for (app, group, node), times in sorted(Counter(cells).items()):
             if times > 1:
-                yield Violation(Rule.DUPLICATE, cell, f"listed {times} times in assignments, expected once")
+                where = f"{app}/{group}@{node}"
+                yield Violation(Rule.DUPLICATE, where, f"listed {times} times in assignments, expected once")
         for name, times in sorted(Counter(self.placement.admitted).items()):
             if times > 1:
                 yield Violation(Rule.DUPLICATE, name, f"listed {times} times in admitted, expected once")
-        cells = [(a.application, a.task_group, a.node) for a in assignments]
         for what, found in (
             ("assignments", cells),
             ("admitted", [(name,) for name in self.placement.admitted]),
@@ -319,13 +320,21 @@ def _holds(label: str | None, operator: Operator, values: tuple[str, ...]) -> bo
         return label is not None and label in values
     if operator is Operator.NOT_IN:
         return label is None or label not in values
-    if label is None or len(values) == 0:
+    if label is None or len(values) != 1:
         return False
-    try:
-        difference = int(label) - int(values[0])
-    except ValueError:
+    have, want = _number(label), _number(values[0])
+    if have is None or want is None:
         return False
-    return difference > 0 if operator is Operator.GT else difference < 0
+    return have > want if operator is Operator.GT else have < want
+
+
+def _number(text: str) -> int | None:
+    """A whole number of 64 bits in plain digits, else None; Python would also read ``1_000``, Kubernetes does not."""
+    digits = text[1:] if text[:1] in ("+", "-") else text
+    if not digits or not set(digits) <= set("0123456789") or len(digits.lstrip("0")) > 19:
+        return None
+    number = int(text)
+    return number if -(2**63) <= number < 2**63 else None
 
 
 def _tolerated(key: str, value: str, effect: TaintEffect, constraints: Constraints) -> bool:

@@ -73,6 +73,7 @@ class Cluster:
             ("nodes", [n.name for n in self.nodes]),
             ("queues", [q.name for q in self.queues]),
             ("applications", [a.name for a in self.applications]),
+            ("running pods", [p.name for p in self.running]),
             ("node types", [t.name for t in self.node_types]),
             ("topologies", [t.name for t in self.topologies]),
         ):

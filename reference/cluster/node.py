@@ -7,10 +7,14 @@ The rules are those of the Kubernetes scheduler's NodeResourcesFit, TaintTolerat
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from reference.cluster.resources import NOTHING, PODS, Resources
+
+_INTEGER: Final = re.compile(r"[+-]?0*[0-9]{1,19}", re.ASCII)
 
 
 class TaintEffect(enum.Enum):
@@ -59,9 +63,15 @@ class Operator(enum.Enum):
     LT = "Lt"
 
 
+def _is_integer(text: str) -> bool:
+    """Whether it is a whole number of 64 bits to Go's ParseInt; Python's int() also takes ``1_000``."""
+    return bool(_INTEGER.fullmatch(text)) and -(2**63) <= int(text) < 2**63
+
+
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One ``matchExpressions`` entry. NotIn also matches a node without the label; Gt and Lt compare integers."""
+    """One ``matchExpressions`` entry. NotIn also matches a node without the label; Gt and Lt compare integers, and
+    match nothing where the label, or the one value that they take, is none."""
 
     key: str
     operator: Operator
@@ -80,10 +90,10 @@ class Requirement:
             case Operator.NOT_IN:
                 return not present or labels[self.key] not in self.values
             case Operator.GT | Operator.LT:
-                try:
-                    have, want = int(labels[self.key]), int(self.values[0])
-                except (KeyError, ValueError, IndexError):
+                texts = [labels.get(self.key, ""), *self.values]
+                if len(texts) != 2 or not all(map(_is_integer, texts)):
                     return False
+                have, want = map(int, texts)
                 return have > want if self.operator is Operator.GT else have < want
 
 

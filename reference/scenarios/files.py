@@ -14,6 +14,9 @@ from reference.manifests.queue_parts import only_keys
 YUNIKORN: Final = "yunikorn"
 """The system of a file that is a list alone."""
 
+OUTCOMES: Final = frozenset({"want", "accepted", "released", "confirmed", "sizes", "marked", "refused"})
+"""Members by which a step that is no ``expect`` says what has to come of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
@@ -65,8 +68,12 @@ def _scenario(field: Field, system: str, edition: str | None) -> Scenario:
     steps = field.need("steps", "a list of steps")
     if not steps.elements("a list of steps"):
         raise steps.error("at least one step")
+    expects = False
     for step in steps.elements():
-        step.need("op", "what happens in this step").name()
+        op = step.need("op", "what happens in this step").name()
+        expects = expects or op == "expect" or not OUTCOMES.isdisjoint(step.mapping())
+    if not expects:
+        raise steps.error("a step that says what has to come of it, such as 'expect': else nothing can fail", "none")
     return Scenario(
         system,
         field.need("id", "a name").name(),

@@ -96,8 +96,12 @@ def test_an_edition_of_the_file_is_that_of_scenarios_without_one(
         ({"system": "toy", "scenarios": [counting(2), counting(2)]}, "scenarios[1].id: found '2', expected an id of"),
         ({"system": "toy", "scenarios": [counting(2, steps=[])]}, "scenarios[0].steps: found an empty list"),
         ({"system": "toy", "scenarios": [counting(2, steps=[{}])]}, "scenarios[0].steps[0].op: found nothing"),
+        ({"system": "toy", "scenarios": [counting()]}, "scenarios[0].steps: found none, expected a step that says"),
         (
-            {"system": "toy", "scenarios": [counting(2), counting(4, steps=[{"op": "add", "by": "x"}])]},
+            {
+                "system": "toy",
+                "scenarios": [counting(2), counting(4, steps=[{"op": "add", "by": "x"}, {"op": "expect"}])],
+            },
             "toy.json:24:12: scenarios[1].steps[0].by: found 'x', expected a whole number from 0 to 9",
         ),
     ],

@@ -16,6 +16,7 @@ from reference.cluster import (
     Queue,
     QueueTree,
     Resources,
+    RunningPod,
     Topology,
     TopologyConstraint,
 )
@@ -102,6 +103,13 @@ def test_names_and_references(change: dict[str, object], says: list[str] | None)
         assert problems
     else:
         assert problems == [f"application 'a': {line}" for line in says]
+
+
+def test_running_pods_have_names_of_their_own() -> None:
+    pod = RunningPod("p", "n", "root", ONE)
+    assert replace(cluster(GOOD), running=(pod, replace(pod, queue="gone"))).problems() == [
+        "two running pods are named 'p'"
+    ]
 
 
 def test_a_gang_needs_a_pod() -> None:

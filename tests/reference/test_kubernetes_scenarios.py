@@ -57,6 +57,11 @@ def test_a_difference_is_told_with_its_place() -> None:
         ({"op": "create_pods", "names": ["p"], "requests": {"cpu": "much"}}, r"steps\[0\].requests.cpu: found"),
         ({"op": "expect", "bound": []}, r"steps\[0\]: found the unknown key 'bound'|steps\[0\].bound: found"),
         ({"op": "create_pod_group", "name": "g", "minCount": 0}, r"steps\[0\].minCount: found 0, expected"),
+        ({"op": "expect"}, r"steps\[0\]: found nothing, expected what is expected"),
+        ({"op": "expect", "nodes": {"p9": None}}, r"steps\[0\].nodes.p9: found 'p9', expected a pod or a group"),
+        ({"op": "expect", "count": {"g9": 0}}, r"steps\[0\].count.g9: found 'g9', expected a pod or a group"),
+        ({"op": "expect", "count": {"g9": False}}, r"steps\[0\].count.g9: found false, expected"),
+        ({"op": "expect", "refused": 1}, r"steps\[0\].refused: found 1, expected"),
     ],
 )
 def test_a_malformed_scenario_is_refused_with_its_place(edit: dict[str, Any], message: str) -> None:
@@ -67,3 +72,16 @@ def test_a_malformed_scenario_is_refused_with_its_place(edit: dict[str, Any], me
 def test_a_bad_option_is_refused_with_its_place() -> None:
     with pytest.raises(InputError, match=r"cluster.options: found option seed: -1, expected an integer"):
         run({"id": "x", "cluster": {"nodes": [], "options": {"seed": -1}}, "steps": []})
+
+
+def test_a_refusal_that_nothing_expects_is_a_difference() -> None:
+    gone = {"op": "delete_pods", "names": ["p9"]}
+    expected = {"op": "expect", "refused": True}
+    for steps, told in (
+        ([gone], ["steps[0]"]),
+        ([gone, {"op": "run"}, expected], ["steps[0]"]),
+        ([gone, {"op": "expect", "scheduled": []}], ["steps[0]"]),
+        ([gone, expected], []),
+    ):
+        found = run({"id": "x", "cluster": {"nodes": []}, "steps": steps})
+        assert [line.partition(":")[0] for line in found] == told

@@ -74,7 +74,7 @@ class _Run:
         for group in app.task_groups:
             spec = PodSpec(group.min_resource, group.constraints)
             for i in range(group.min_member):
-                name = f"{app.name}/{group.name}/{i}"
+                name = _pod_name(app.name, group.name, i)
                 group_of[name] = group.name
                 scheduler.create_pod(Pod(name, spec, app.name))
         record = scheduler.cycle()
@@ -110,3 +110,9 @@ class _Run:
                         f"{show(name, used)} of {show(name, limit)} used"
                     )
         return None
+
+
+def _pod_name(app: str, group: str, number: int) -> str:
+    """The name of one pod of a task group, unique: names of gangs and groups may hold slashes too, those of a group are
+    written as in a JSON pointer, so the last two slashes are ours."""
+    return f"{app}/{group.replace('~', '~0').replace('/', '~1')}/{number}"

@@ -45,7 +45,7 @@ def run(scenario: Mapping[str, object]) -> tuple[str, ...]:
     differences: list[str] = []
     for step in root.need("steps", "a list of steps").elements():
         differences += player.do(step)
-    return tuple(differences)
+    return (*differences, *player.refusals)
 
 
 def _names(step: Field) -> list[str]:
@@ -76,41 +76,54 @@ class _Player:
         self.scheduler = Scheduler(options)
         self.evicted: list[str] = []
         self.last: Record | None = None
+        self.refusals: list[str] = []
+        """Differences, where the next step does not expect what was refused or its outcome."""
+        self.named: set[str] = set()
+        """Groups and pods that there are or were: of no others anything may be expected."""
         for node in cluster.need("nodes", "a list of nodes").elements():
             self.scheduler.add_node(read_node(node))
 
     def do(self, step: Field) -> list[str]:
         """One step; the differences that it shows."""
-        scheduler = self.scheduler
         operation = step.need("op", "what happens in this step").name()
+        told, self.refusals = self.refusals, []
+        if operation == "expect":
+            return [*([] if {"refused", "outcome"} & step.mapping().keys() else told), *self._compare(step)]
+        self.happen(operation, step)
+        return told
+
+    def happen(self, operation: str, step: Field) -> None:
+        """An event, or several alike."""
+        scheduler = self.scheduler
         match operation:
-            case "expect":
-                return self._compare(step)
             case "create_pod_group":
-                self.last = scheduler.create_pod_group(read_group(step))
+                self.named.add(_name(step))
+                self._hear(step, scheduler.create_pod_group(read_group(step)))
             case "update_pod_group":
-                self.last = scheduler.update_pod_group(read_group(step))
+                self._hear(step, scheduler.update_pod_group(read_group(step)))
             case "create_composite_pod_group":
-                self.last = scheduler.create_pod_group(read_composite(step))
+                self.named.add(_name(step))
+                self._hear(step, scheduler.create_pod_group(read_composite(step)))
             case "delete_pod_group" | "remove_node":
                 only_keys(step, "op", "name")
                 forget = scheduler.delete_pod_group if operation == "delete_pod_group" else scheduler.remove_node
-                self.last = forget(_name(step))
+                self._hear(step, forget(_name(step)))
             case "add_node" | "update_node":
                 only_keys(step, "op", "node")
                 node = read_node(step.need("node", "a node"))
-                self.last = scheduler.add_node(node) if operation == "add_node" else scheduler.update_node(node)
+                self._hear(step, scheduler.add_node(node) if operation == "add_node" else scheduler.update_node(node))
             case "create_pods":
                 only_keys(step, "op", "names", "node", *POD_KEYS)
                 members = {key: value for key, value in step.mapping().items() if key in POD_KEYS}
                 on = step.optional("node", Field.name, "")
+                self.named |= {*_names(step), step.optional("podGroup", Field.string, "")}
                 for name in _names(step):
                     pod = read_pod(name, Field(step.document, step.path, members))
-                    self.last = scheduler.create_pod(pod, on)
+                    self._hear(step, scheduler.create_pod(pod, on))
             case "delete_pods":
                 only_keys(step, "op", "names")
                 for name in _names(step):
-                    self.last = scheduler.delete_pod(name)
+                    self._hear(step, scheduler.delete_pod(name))
             case "cycle":
                 only_keys(step, "op")
                 self._cycle()
@@ -118,16 +131,20 @@ class _Player:
                 only_keys(step, "op", "names", "fails")
                 fails = step.optional("fails", Field.boolean, False)
                 for name in _names(step):
-                    self.last = scheduler.bind_failed(name) if fails else scheduler.bind_succeeded(name)
+                    self._hear(step, scheduler.bind_failed(name) if fails else scheduler.bind_succeeded(name))
             case "advance":
                 only_keys(step, "op", "seconds")
-                self.last = scheduler.advance(step.need("seconds", "a number of seconds").integer(0, MOST))
+                self._hear(step, scheduler.advance(step.need("seconds", "a number of seconds").integer(0, MOST)))
             case "run":
                 only_keys(step, "op", "seconds")
                 self._run(step.optional("seconds", lambda field: field.integer(0, MOST), RUN_SECONDS))
             case _:
                 raise step.need("op", "").error("an operation that scenarios of kubernetes have")
-        return []
+
+    def _hear(self, step: Field, record: Record) -> None:
+        self.last = record
+        if record.outcome is Outcome.REFUSED:
+            self.refusals.append(f"{step.where}: refused: {record.reason or record.name}")
 
     def _cycle(self) -> bool:
         """One cycle; whether there was one."""
@@ -157,6 +174,8 @@ class _Player:
     def _compare(self, step: Field) -> list[str]:
         known = ("scheduled", "nodes", "count", "domains", "queue", "conditions", "evicted", "nominated")
         only_keys(step, "op", "outcome", "refused", *known)
+        if len(step.mapping()) == 1:
+            raise step.error(f"what is expected: outcome, refused, {', '.join(known)}", "nothing")
         differences = []
         for key, expected in step.mapping().items():
             if key == "op":
@@ -171,6 +190,17 @@ class _Player:
         """What there is of ``key``, in the form in which the step expects it."""
         scheduler, registry = self.scheduler, self.scheduler.registry
         field = step.need(key, "what is expected")
+        if key == "refused":
+            field.boolean()
+        if key == "count":
+            for name, number in field.mapping().items():
+                field.child(name, number).integer(0, MOST)
+        if key in ("nodes", "count", "queue", "conditions", "domains"):
+            for name, each in field.mapping().items():
+                if name not in self.named:
+                    raise field.child(name, each).error(
+                        "a pod or a group that a step before has created", repr(name), of_key=True
+                    )
         match key:
             case "scheduled":
                 return sorted(scheduler.cache.node_of)

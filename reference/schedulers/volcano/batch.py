@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
-from reference.cluster import Application, Assignment, Cluster, Placement, QueueTree, Resources, TaskGroup
+from reference.cluster import Application, Assignment, Cluster, Placement, QueueTree, Resources, RunningPod, TaskGroup
 from reference.cluster import Queue as ClusterQueue
 from reference.errors import InputError, one_line
 from reference.schedulers.result import ScheduleResult
 from reference.schedulers.volcano.api import ROOT, JobSpec, PodGroupPhase, Queue, TaskSpec, TaskStatus
 from reference.schedulers.volcano.options import Options
-from reference.schedulers.volcano.scheduler import Scheduler
+from reference.schedulers.volcano.scheduler import Record, Scheduler
 from reference.schedulers.volcano.statement import Step, StepKind
 
 MOST_PODS = 2_000_000
@@ -42,28 +42,36 @@ def schedule(cluster: Cluster, **options: object) -> ScheduleResult:
     def queue_of(name: str) -> str:
         return ROOT if name == cluster.queues.root.name and ROOT in names else name
 
+    gangs = {app.name for app in cluster.applications}
     running = {
-        f"pods that run in {name}": name for name in sorted({queue_of(p.queue) for p in cluster.running} & names)
+        _free(f"pods that run in {name}", gangs): name
+        for name in sorted({queue_of(p.queue) for p in cluster.running} & names)
     }
     queues = [_with_more_jobs(queue, running.values()) for queue in queues]
     beside = [pod for pod in cluster.running if queue_of(pod.queue) not in names]
     scheduler = Scheduler(chosen.configuration(), cluster.nodes, queues, running=beside)
     for name, queue in running.items():
         pods_there = [pod for pod in cluster.running if queue_of(pod.queue) == queue]
-        tasks = tuple(TaskSpec(f"running|{pod.name}", pod.resources, preemptable=False) for pod in pods_there)
+        tasks = tuple(TaskSpec(_running_name(pod), pod.resources, preemptable=False) for pod in pods_there)
         spec = JobSpec(name, queue, 0, tasks, phase=PodGroupPhase.RUNNING)
-        scheduler.add_job(spec, {f"running|{pod.name}": pod.node for pod in pods_there})
+        _taken(scheduler.add_job(spec, {_running_name(pod): pod.node for pod in pods_there}))
     for app in sorted(cluster.applications, key=lambda app: (app.submitted, app.name)):
         queue = queue_of(app.queue)
         if queue not in names:
             raise InputError(repr(app.queue), "a leaf queue", where=f"application {app.name}")
-        scheduler.add_job(_job(app, queue))
+        _taken(scheduler.add_job(_job(app, queue)))
     while True:
         record = scheduler.run_session()
         log += [step for step in record.steps if step.kind in _TOLD]
         if not record.bound:
             break
     return ScheduleResult("volcano", _placement(cluster, scheduler), tuple(log))
+
+
+def _taken(record: Record) -> None:
+    """Raises InputError for a job that the scheduler refuses: left out, its pods would be missing in all sums."""
+    if record.reason:
+        raise InputError(record.reason, "a job that Volcano takes", where=f"job {record.subject}")
 
 
 def _job(app: Application, queue: str) -> JobSpec:
@@ -86,8 +94,24 @@ def _tasks(app: Application) -> Iterator[TaskSpec]:
 
 
 def task_name(app: Application, group: TaskGroup, number: int) -> str:
-    """The name of one pod of a task group; unique, as no name holds this separator twice in the same places."""
-    return f"{app.name}|{group.name}|{number}"
+    """The name of one pod of a task group; unique, as the last two bars are ours whatever names hold."""
+    return f"{app.name}|{_without_bars(group.name)}|{number}"
+
+
+def _running_name(pod: RunningPod) -> str:
+    """The name of a pod that runs already: with one bar, so never that of a gang's pod."""
+    return f"running|{_without_bars(pod.name)}"
+
+
+def _without_bars(name: str) -> str:
+    return name.replace("~", "~0").replace("|", "~1")
+
+
+def _free(name: str, taken: Collection[str]) -> str:
+    """``name``, with as many dots behind it as it takes to be no gang's."""
+    while name in taken:
+        name += "."
+    return name
 
 
 def _tree(queue: ClusterQueue, name: str, parent: str = ROOT) -> Iterator[Queue]:

@@ -21,7 +21,7 @@ now: ``phases``, ``phase_counts``, ``one_of`` (a job's tasks lie within one of t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Final
 
 from reference.cluster import Constraints, Node, Resources, total
@@ -56,6 +56,17 @@ from reference.schedulers.volcano.plugins import PLUGINS
 from reference.schedulers.volcano.scheduler import Record, Scheduler
 
 _MOST: Final = 10**9
+_OF_EVENT: Final[Mapping[str, tuple[str, ...]]] = {
+    "run_session": (),
+    "task_ended": ("task",),
+    "remove_node": ("node",),
+    "delete_job": ("job",),
+    "add_node": ("name", "node"),
+    "add_job": ("name", "job"),
+    "set_quota": ("namespace", "quota", "weight"),
+}
+"""What the steps of each event may say."""
+
 Found = tuple[str, object, object]
 """What is compared, what is expected, what is found."""
 
@@ -120,7 +131,11 @@ class _Player:
             self.bound, self.evicted, self.pipelined = {}, [], {}
             return
         if op == "fail_bind":
-            self.scheduler.failing_binds.add(_name(step, "task"))
+            only_keys(step, "op", "task")
+            name = _name(step, "task")
+            if name not in self.scheduler.tasks:
+                raise step.need("task", "a task").error("the name of a task")
+            self.scheduler.failing_binds.add(name)
             return
         events: dict[str, Callable[[], Record]] = {
             "run_session": self._run_session,
@@ -137,6 +152,7 @@ class _Player:
         }
         if op not in events:
             raise step.need("op", "what happens").error(f"one of {', '.join([*sorted(events), 'expect', 'fail_bind'])}")
+        only_keys(step, "op", "refused", *_OF_EVENT[op])
         record = events[op]()
         yield f"refused ({record.reason})", step.optional("refused", Field.boolean, False), bool(record.reason)
 
@@ -167,11 +183,16 @@ class _Player:
                     )
                 ]
             ),
-            "allocated": lambda f: self._amounts(f, lambda j: {n for n in jobs if n == j}),
-            "queues": lambda f: self._amounts(f, lambda q: {n for n, job in jobs.items() if job.queue == q}),
+            "allocated": lambda f: self._amounts(f, jobs, lambda j: {j}),
+            "queues": lambda f: self._amounts(
+                f, self.scheduler.queues, lambda q: {n for n, job in jobs.items() if job.queue == q}
+            ),
             "namespaces": self._namespaces,
             "one_of": self._one_of,
         }
+        if step.mapping().keys() <= {"op", "note"}:
+            raise step.error(f"what is expected: {', '.join(sorted(read))}", "nothing")
+        _refuse_nulls(step)
         for key, field in step.members():
             if key in read:
                 yield from read[key](field)
@@ -183,8 +204,12 @@ class _Player:
             raise field.error("the name of a job", repr(name), of_key=True)
         return self.scheduler.jobs[name]
 
-    def _amounts(self, field: Field, jobs_of: Callable[[str], set[str]]) -> Iterator[Found]:
+    def _amounts(self, field: Field, known: Container[str], jobs_of: Callable[[str], set[str]]) -> Iterator[Found]:
         for name, amounts in field.members():
+            if name not in known:
+                raise amounts.error("a name that is there", repr(name), of_key=True)
+            if not amounts.mapping():
+                raise amounts.error("at least one amount, 0 where there is none")
             expected = kubernetes_resources(amounts)
             have = total(
                 task.resreq
@@ -196,11 +221,11 @@ class _Player:
 
     def _namespaces(self, field: Field) -> Iterator[Found]:
         for queue, namespaces in field.members():
+            here = [job for job in self.scheduler.jobs.values() if job.queue == queue]
             yield from self._amounts(
                 namespaces,
-                lambda ns, q=queue: {  # type: ignore[misc]
-                    n for n, job in self.scheduler.jobs.items() if (job.queue, job.namespace) == (q, ns)
-                },
+                {job.namespace for job in here},
+                lambda ns, here=here: {job.name for job in here if job.namespace == ns},  # type: ignore[misc]
             )
 
     def _one_of(self, field: Field) -> Iterator[Found]:
@@ -209,6 +234,15 @@ class _Player:
             domains = [e.string() for e in names.elements()]
             within = [d for d in domains if nodes <= {n.name for n in self.scheduler.hyper_nodes.nodes(d)}]
             yield f"{name} lies within one of {', '.join(domains)}", True, bool(nodes) and bool(within)
+
+
+def _refuse_nulls(field: Field) -> None:
+    """A null would be read as what is not there: an expectation of nothing."""
+    if field.value is None:
+        raise field.error("what is expected")
+    if isinstance(field.value, dict):
+        for key, value in field.value.items():
+            _refuse_nulls(field.child(key, value))
 
 
 def _members(root: Field, key: str) -> Iterator[tuple[str, Field]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import enum
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
@@ -158,8 +159,8 @@ class Scheduler:
         """A PodGroup and its pods are created. ``running``: pods that run already, and on which nodes."""
         if spec.name in self.jobs:
             return Record(EventName.ADD_JOB, spec.name, "a job of that name is there already")
-        names = [task.name for task in spec.tasks]
-        taken = next((n for n in names if n in self.tasks or names.count(n) > 1), None) if names else None
+        names = Counter(task.name for task in spec.tasks)
+        taken = next((name for name, times in names.items() if name in self.tasks or times > 1), None)
         if taken is not None:
             return Record(EventName.ADD_JOB, spec.name, f"two pods are named {taken!r}")
         where = dict(running or {})

@@ -167,7 +167,10 @@ class _Player:
 
     def predicate_fail(self, step: Field) -> Found:
         only_keys(step, "op", "node")
-        self.closed_to_reals.add(_name(step, "node"))
+        name = _name(step, "node")
+        if name not in self.partition.on_node:
+            raise step.need("node", "a node").error(f"one of {', '.join(self.partition.on_node)}")
+        self.closed_to_reals.add(name)
         self.partition.epoch += 1
         return []
 

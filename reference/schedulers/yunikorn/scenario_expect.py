@@ -44,9 +44,14 @@ def expectations(partition: Partition, step: Field, user: str, more: Mapping[str
     """Each thing that the step expects, with what there is; ``more``: readers of other things."""
     readers = {**_readers(partition, user), **more}
     only_keys(step, "op", *readers)
+    if len(step.mapping()) == 1:
+        raise step.error(f"what is expected: {', '.join(readers)}", "nothing")
     found: Found = []
-    for name, field in step.members():
+    for name, value in step.mapping().items():
         if name != "op":
+            field = step.child(name, value)
+            if value is None:
+                raise field.error("what is expected")
             found += readers[name](name, field)
     return found
 
@@ -62,8 +67,8 @@ def _readers(partition: Partition, user: str) -> Mapping[str, Callable[[str, Fie
     tracked = partition.users
     return {
         "pd": _placeholder_data(partition),
-        "total": lambda name, field: [(name, field.value, partition.allocation_count())],
-        "ph": lambda name, field: [(name, field.value, partition.placeholder_count())],
+        "total": lambda name, field: [(name, field.integer(0, _MOST), partition.allocation_count())],
+        "ph": lambda name, field: [(name, field.integer(0, _MOST), partition.placeholder_count())],
         "usage": lambda name, field: [(name, _amounts(field), _usage(tracked.users.get(user)))],
         "users": lambda name, field: each_of(
             name, field, lambda key: _usage(tracked.users.get(key.string())), _amounts
@@ -122,9 +127,10 @@ def each_of(
 def _placeholder_data(partition: Partition) -> Reader:
     def read(name: str, field: Field) -> Found:
         found: Found = []
-        for app_id, groups in field.members():
+        for app_id, groups in field.mapping().items():
             data = _app(partition, field.child(app_id, app_id)).placeholder_data
-            for group, counts in groups.members():
+            for group, numbers in field.child(app_id, groups).mapping().items():
+                counts = field.child(app_id, groups).child(group, numbers)
                 wanted = [f.integer(0, _MOST) for f in counts.elements("[count, timed out, replaced]")]
                 have = data.get(group, PlaceholderData())
                 found.append((f"{name}.{app_id}.{group}", wanted, [have.count, have.timed_out, have.replaced]))
