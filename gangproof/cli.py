@@ -37,6 +37,7 @@ _COMMANDS = {
     "scenario": "scenarios as data, such as upstream's own tests, against the reference schedulers",
     "schedule": "run a reference scheduler on a cluster",
     "place": "the optimal placement, with its bound",
+    "explain-pending": "what blocks a gang that waits, and what to relax",
     "compare": "greedy versus optimal, and the smallest input on which they differ",
     "review": "verdict, counterexample and both placements of one cluster, as an HTML page",
 }

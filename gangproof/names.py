@@ -19,9 +19,9 @@ def known_property(machine: Machine, name: str) -> None:
         raise click.BadParameter(f"{machine.name} has no property {name!r}; it has {', '.join(names)}")
 
 
-def known_policy(name: str, *more: str) -> None:
-    """A click error for a policy that neither a scheduler of clusters has nor ``more`` names."""
+def known_policy(name: str, *more: str, option: str = "--policy") -> None:
+    """A click error for a policy that neither a scheduler of clusters has nor ``more`` names, given to ``option``."""
     from reference.schedulers import POLICIES
 
     if name not in (*POLICIES, *more):
-        raise click.BadParameter(f"--policy is one of {', '.join((*POLICIES, *more))}, found {name!r}")
+        raise click.BadParameter(f"{option} is one of {', '.join((*POLICIES, *more))}, found {name!r}")
