@@ -39,7 +39,7 @@ def search(problem: Problem, best: Packing, effort: Effort) -> Found:
     columns.add_packing(best)  # so that the linear master has a solution
     phase = effort.until(0.6 * effort.left())
     master = Master(columns, None)
-    bound = sum(gang.weight * gang.count for gang in problem.gangs)
+    bound = problem.everything
     proven = master.generate(phase.until(0.3 * phase.left()))
     bound = bound if proven is None else min(bound, proven)
     best = better(problem, round_off(problem, *master.rounded_down()), best)
