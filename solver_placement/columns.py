@@ -195,19 +195,11 @@ class Master:
         best: int | None = None
         while effort.left() > 0 and self.lp.Solve() == pywraplp.Solver.OPTIMAL:
             # read everything before the master grows: GLOP then forgets its solution
-            value, prices = self.objective.Value(), self._prices()
+            value, prices, threshold = self.objective.Value(), self._prices(), self._threshold()
             self.last = prices
-            entry = 0 if self.at_least is None else self.scale
-            threshold = [entry + abs(row.dual_value()) * self.scale for row in self.nodes]
-            slack = 1e-6 * self.scale
-            grew = False
-            for c, patterns in enumerate(self.columns.fill(prices.pods)):
-                for pattern in patterns:
-                    if _worth(pattern, prices.pods) > threshold[c] + slack:
-                        grew |= self.add(c, pattern)
-            if grew:
+            if self._fill(prices, threshold):
                 continue
-            bound, grew = self._exact(prices, [each + slack for each in threshold], effort)
+            bound, grew = self._exact(prices, threshold, effort)
             if bound is not None:
                 best = bound if best is None else (min if self.at_least is None else max)(best, bound)
                 # more columns can only raise the linear optimum: no bound will be better than its rounding
@@ -216,6 +208,23 @@ class Master:
             if not grew:
                 break
         return best
+
+    def price(self) -> bool:
+        """Whether patterns that pay at the prices of the last solution were found in a moment, and added."""
+        return self._fill(self._prices(), self._threshold())
+
+    def _threshold(self) -> list[float]:
+        """What a pattern of each node class has to be worth for it to pay."""
+        entry = 0 if self.at_least is None else self.scale
+        return [entry + abs(row.dual_value()) * self.scale + 1e-6 * self.scale for row in self.nodes]
+
+    def _fill(self, prices: Prices, threshold: Sequence[float]) -> bool:
+        grew = False
+        for c, patterns in enumerate(self.columns.fill(prices.pods)):
+            for pattern in patterns:
+                if _worth(pattern, prices.pods) > threshold[c]:
+                    grew |= self.add(c, pattern)
+        return grew
 
     def _exact(self, prices: Prices, threshold: Sequence[float], effort: Effort) -> tuple[int | None, bool]:
         """The Lagrangian bound at ``prices``, and whether a new pattern pays."""
