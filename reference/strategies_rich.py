@@ -1,7 +1,7 @@
 """Hypothesis strategies for clusters that state more than plain gangs: ``rich_clusters(features)``.
 
 They are ``reference.strategies.clusters`` with the features put on: groups larger than their minimum, minima of whole
-gangs, composites, topology over zones and racks, queues with weights and reserved amounts, node types.
+gangs, composites, topology over zones and racks, queues with weights and reserved amounts, node types, GPUs by device.
 
     from reference.cluster.features import Feature
     from reference.strategies_rich import rich_clusters
@@ -17,20 +17,24 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from reference.cluster import (
+    PODS,
     VCORE,
     Application,
     Cluster,
     CompositeGroup,
+    Node,
     NodeType,
     Queue,
     QueueTree,
     Resources,
+    RunningPod,
     TaskGroup,
     Topology,
     TopologyConstraint,
 )
 from reference.cluster.features import Feature
-from reference.strategies import clusters
+from reference.cluster.node import DEVICE
+from reference.strategies import GPU, clusters
 
 LEVELS = ("zone", "rack")
 """Node labels of the topology, widest first; a few nodes lack one."""
@@ -38,6 +42,7 @@ LEVELS = ("zone", "rack")
 _MORE = st.sampled_from((0, 0, 0, 1, 2))
 _FEW = st.integers(0, 2)
 _YES = st.booleans()
+_SHARES = st.sampled_from((0, 0, 300, 400, 500, 600, 1000, 2000))
 _LABELS = st.sampled_from(
     ({"zone": "a", "rack": "1"}, {"zone": "a", "rack": "2"}, {"zone": "b", "rack": "1"}, {"zone": "b"}, {})
 )
@@ -55,6 +60,8 @@ def rich_clusters(draw: st.DrawFn, features: frozenset[Feature], *, max_nodes: i
     if Feature.NODE_TYPES in features and draw(_YES):
         types = (NodeType("big", Resources({VCORE: 12}), minimum=0, maximum=draw(st.none() | _FEW), price=draw(_FEW)),)
         nodes = tuple(replace(node, node_type="big" if draw(_YES) else "") for node in nodes)
+    if Feature.DEVICES in features and draw(_YES):
+        made, nodes = _by_device(draw, made, nodes)
     return replace(
         made,
         nodes=nodes,
@@ -63,6 +70,32 @@ def rich_clusters(draw: st.DrawFn, features: frozenset[Feature], *, max_nodes: i
         applications=tuple(_application(draw, app, features) for app in made.applications),
         topologies=(Topology("default", LEVELS),) if near else (),
     )
+
+
+def _by_device(draw: st.DrawFn, made: Cluster, nodes: tuple[Node, ...]) -> tuple[Cluster, tuple[Node, ...]]:
+    """GPUs of a thousand on most nodes, and pods that share one or take one or two."""
+
+    def asks(amounts: Resources, amount: int) -> Resources:
+        return Resources({**{n: a for n, a in amounts.items() if n != GPU}, **({GPU: amount} if amount else {})})
+
+    def group(one: TaskGroup) -> TaskGroup:
+        return replace(one, min_resource=asks(one.min_resource, draw(_SHARES)))
+
+    applications = tuple(
+        replace(app, task_groups=tuple(group(each) for each in app.task_groups)) for app in made.applications
+    )
+    running = tuple(replace(pod, resources=asks(pod.resources, 0)) for pod in made.running)
+    kept: list[Node] = []
+    for node in nodes:
+        gpus = draw(_FEW)
+        held = draw(_SHARES) if gpus else 0
+        if 0 < held < DEVICE:
+            pod = Resources({GPU: held, PODS: 1})
+            if PODS not in node.capacity or sum(p.node == node.name for p in running) < node.capacity[PODS]:
+                running = (*running, RunningPod(f"share-{node.name}", node.name, made.queues.leaves()[0].name, pod))
+        capacity, devices = asks(node.capacity, gpus * DEVICE), (GPU,) if gpus else ()
+        kept.append(replace(node, capacity=capacity, occupied=asks(node.occupied, 0), devices=devices))
+    return replace(made, applications=applications, running=running), tuple(kept)
 
 
 def _queue(draw: st.DrawFn, queue: Queue, features: frozenset[Feature]) -> Queue:

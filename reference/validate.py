@@ -29,10 +29,11 @@ from reference.cluster import (
     Placement,
     Queue,
     Requirement,
+    RunningPod,
     TaintEffect,
     TaskGroup,
 )
-from reference.validate_gangs import apart, groups_below, no_pod, whole_gang
+from reference.validate_gangs import apart, groups_below, no_pod, shares_fit, whole_gang
 
 
 class Rule(enum.Enum):
@@ -95,6 +96,13 @@ class _Judge:
         self.known = [
             a for a in placement.assignments if (a.application, a.task_group) in self.groups and a.node in self.node_of
         ]
+
+        self.placed_on: dict[str, list[Assignment]] = {}
+        for a in self.known:
+            self.placed_on.setdefault(a.node, []).append(a)
+        self.running_on: dict[str, list[RunningPod]] = {}
+        for pod in cluster.running:
+            self.running_on.setdefault(pod.node, []).append(pod)
 
     def form(self) -> Iterator[Violation]:
         """Counts, order, and every entry only once."""
@@ -180,10 +188,22 @@ class _Judge:
                     yield Violation(
                         Rule.NODE_CAPACITY, node.name, f"{name}: {used} used ({amount} placed), capacity {capacity}"
                     )
+                elif amount > 0 and name in node.devices and not self._arranged(node, name):
+                    message = f"{name}: the shares on this node do not fit on its {capacity // 1000} devices"
+                    yield Violation(Rule.NODE_CAPACITY, node.name, message)
         for a in self.known:
             reason = _why_not(self.node_of[a.node], self.groups[a.application, a.task_group].constraints)
             if reason:
                 yield Violation(Rule.NODE_CONSTRAINT, _cell(a), reason)
+
+    def _arranged(self, node: Node, name: str) -> bool:
+        """Whether what all pods on ``node`` have of ``name`` fits on its devices."""
+        asked = [pod.resources.get(name, 0) for pod in self.running_on.get(node.name, ())]
+        for a in self.placed_on.get(node.name, ()):
+            asked += [_pod(self.groups[a.application, a.task_group]).get(name, 0)] * a.count
+        whole = sum(amount for amount in asked if amount >= 1000) + node.occupied.get(name, 0)
+        devices = (node.capacity.get(name, 0) - whole) // 1000
+        return shares_fit(sorted((a for a in asked if 0 < a < 1000), reverse=True), [1000] * devices)
 
     def queues(self) -> Iterator[Violation]:
         """No queue, at any level, is over its maximum or runs more gangs than maxapplications."""

@@ -1,4 +1,4 @@
-"""The judge's rules on one gang: which of its groups have to be whole, and which pods in one domain.
+"""The judge's rules on one gang: which of its groups have to be whole, and which pods in one domain; and on devices.
 
 Part of ``reference.validate``, with its rule: nothing is shared with schedulers and solver but the data.
 """
@@ -84,3 +84,21 @@ def apart(constraint: TopologyConstraint, used: Sequence[Node]) -> str | None:
             both = f"{'/'.join(first[1])} (node {first[0]!r}) and {'/'.join(domain)} (node {name!r})"
             return f"pods have to be in one domain of {key}; they are in {both}"
     return None
+
+
+def shares_fit(shares: Sequence[int], devices: list[int]) -> bool:
+    """Whether ``shares``, largest first, fit on devices with so much free each: every way is tried."""
+    if not shares:
+        return True
+    if sum(shares) > sum(devices):
+        return False
+    tried: set[int] = set()
+    for i, free in enumerate(devices):
+        if free >= shares[0] and free not in tried:
+            tried.add(free)
+            devices[i] -= shares[0]
+            fits = shares_fit(shares[1:], devices)
+            devices[i] += shares[0]
+            if fits:
+                return True
+    return False

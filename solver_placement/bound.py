@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from ortools.sat.python import cp_model
 
+from solver_placement.devices import device_rows
 from solver_placement.engine import Effort, Outcome, run, set_hint
 from solver_placement.model_cpsat import LinearExpr, add_gangs, demand_of, weight_of
 from solver_placement.problem import NodeClass, Packing, Problem, Unsound
@@ -70,11 +71,12 @@ def _rows(problem: Problem, node: NodeClass) -> Iterator[tuple[dict[int, int], i
             if cut and key not in seen:
                 seen.add(key)
                 yield cut, q * free // (free + 1)
+    yield from device_rows(problem, node)
 
 
 def weight_bound(problem: Problem, effort: Effort) -> int:
     """No placement admits more weight than this."""
-    trivial = sum(g.weight * g.count for g in problem.gangs)
+    trivial = problem.everything
     if not problem.gangs:
         return 0
     relaxation = Relaxation(problem)

@@ -18,6 +18,7 @@ import numpy as np
 from ortools.linear_solver import pywraplp
 from ortools.sat.python import cp_model
 
+from solver_placement.devices import DeviceState, cut_to_fit, device_rows
 from solver_placement.engine import Effort, Outcome, run
 from solver_placement.model_cpsat import LinearExpr
 from solver_placement.problem import LARGEST, Packing, Pattern, Problem
@@ -45,6 +46,7 @@ class Columns:
         self.problem = problem
         self.pool: list[list[Pattern]] = [[] for _ in problem.nodes]
         self._known: list[set[Pattern]] = [set() for _ in problem.nodes]
+        self._rows: dict[int, list[tuple[dict[int, int], int]]] = {}
         width = len(problem.resources)
         self._requests = np.array([p.request for p in problem.pods], np.int64).reshape(-1, width)
         self._free = np.array([n.free for n in problem.nodes], np.int64).reshape(-1, width)
@@ -76,12 +78,17 @@ class Columns:
         for size in self._sizes:
             free = self._free.copy()
             counts = np.zeros_like(self._fits)
+            devices = DeviceState(self.problem, range(len(self.problem.nodes)))
             for t in np.argsort(-value / size, kind="stable").tolist():
                 if value[t] <= 0:
                     break
                 asked = self._requests[t] > 0
                 room = (free[:, asked] // self._requests[t, asked]).min(axis=1)
                 k = np.minimum(room, self._fits[:, t])
+                if (by_device := devices.room(t)) is not None:
+                    k = np.minimum(k, by_device)
+                    for c in np.flatnonzero(k).tolist():
+                        devices.take(c, t, int(k[c]))
                 counts[:, t] = k
                 free -= k[:, None] * self._requests[t]
             for c, row in enumerate(counts):
@@ -101,12 +108,21 @@ class Columns:
             asked = {t: pods[t].request[r] for t in useful if pods[t].request[r]}
             if sum(a * node.fits[t] for t, a in asked.items()) > free:
                 model.add(LinearExpr.weighted_sum([counts[t] for t in asked], list(asked.values())) <= free)
+        if c not in self._rows:
+            self._rows[c] = list(device_rows(self.problem, node))
+        for uses, most in self._rows[c]:
+            row = {t: n for t, n in uses.items() if t in counts}
+            if sum(n * node.fits[t] for t, n in row.items()) > most:
+                model.add(LinearExpr.weighted_sum([counts[t] for t in row], list(row.values())) <= most)
         model.maximize(LinearExpr.weighted_sum(list(counts.values()), [prices[t] for t in useful]))
         found = run(model, replace(effort, workers=1, others=20), maximise=True)
         if found.outcome is Outcome.NOTHING:
             return ceiling, []
         solutions = dict.fromkeys((found.values, *found.others))
         patterns = [tuple((t, n) for t, v in counts.items() if (n := each[v.index])) for each in solutions]
+        if any(node.devices):
+            # the rows are necessary, not enough: what cannot be arranged on the devices is cut until it can
+            patterns = [cut_to_fit(self.problem, node, pattern) for pattern in patterns]
         return (ceiling if found.bound is None else min(ceiling, found.bound)), patterns
 
 
@@ -117,7 +133,7 @@ class Master:
         self.columns, self.at_least = columns, weight
         self.problem = problem = columns.problem
         pods = sum(p.total for p in problem.pods)
-        everything = sum(g.weight * g.count for g in problem.gangs)
+        everything = problem.everything
         self.scale = max(1, min(FINEST, LARGEST // max(everything, 1))) if weight is None else FINEST
         # any prices are valid; capped ones keep every knapsack within the solver's integers
         self._dearest = LARGEST // max(pods, 1)
@@ -179,19 +195,11 @@ class Master:
         best: int | None = None
         while effort.left() > 0 and self.lp.Solve() == pywraplp.Solver.OPTIMAL:
             # read everything before the master grows: GLOP then forgets its solution
-            value, prices = self.objective.Value(), self._prices()
+            value, prices, threshold = self.objective.Value(), self._prices(), self._threshold()
             self.last = prices
-            entry = 0 if self.at_least is None else self.scale
-            threshold = [entry + abs(row.dual_value()) * self.scale for row in self.nodes]
-            slack = 1e-6 * self.scale
-            grew = False
-            for c, patterns in enumerate(self.columns.fill(prices.pods)):
-                for pattern in patterns:
-                    if _worth(pattern, prices.pods) > threshold[c] + slack:
-                        grew |= self.add(c, pattern)
-            if grew:
+            if self._fill(prices, threshold):
                 continue
-            bound, grew = self._exact(prices, [each + slack for each in threshold], effort)
+            bound, grew = self._exact(prices, threshold, effort)
             if bound is not None:
                 best = bound if best is None else (min if self.at_least is None else max)(best, bound)
                 # more columns can only raise the linear optimum: no bound will be better than its rounding
@@ -200,6 +208,23 @@ class Master:
             if not grew:
                 break
         return best
+
+    def price(self) -> bool:
+        """Whether patterns that pay at the prices of the last solution were found in a moment, and added."""
+        return self._fill(self._prices(), self._threshold())
+
+    def _threshold(self) -> list[float]:
+        """What a pattern of each node class has to be worth for it to pay."""
+        entry = 0 if self.at_least is None else self.scale
+        return [entry + abs(row.dual_value()) * self.scale + 1e-6 * self.scale for row in self.nodes]
+
+    def _fill(self, prices: Prices, threshold: Sequence[float]) -> bool:
+        grew = False
+        for c, patterns in enumerate(self.columns.fill(prices.pods)):
+            for pattern in patterns:
+                if _worth(pattern, prices.pods) > threshold[c]:
+                    grew |= self.add(c, pattern)
+        return grew
 
     def _exact(self, prices: Prices, threshold: Sequence[float], effort: Effort) -> tuple[int | None, bool]:
         """The Lagrangian bound at ``prices``, and whether a new pattern pays."""

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from solver_placement.devices import DeviceState
 from solver_placement.problem import Packing, Pattern, Problem, better, packing_of
 
 Amounts = npt.NDArray[np.int64]
@@ -30,19 +31,30 @@ class Bins:
         self.requests: Amounts = np.array([p.request for p in problem.pods], np.int64).reshape(kinds, width)
         self.held: list[dict[int, int]] = [{} for _ in self.slots]
         self.stock = [0] * len(problem.pods)
+        self.devices = DeviceState(problem, self.slots)
 
     def _put(self, s: int, t: int, k: int) -> None:
         """``k`` more pods of class ``t`` on slot ``s``; fewer where ``k`` is negative."""
         self.free[s] -= self.requests[t] * k
+        if k > 0:
+            self.devices.take(s, t, k)
+        else:
+            self.devices.give(s, t, -k)
         self.held[s][t] = self.held[s].get(t, 0) + k
 
     def prepare(self, nodes: Sequence[Sequence[Pattern]]) -> None:
         """Put patterns on empty nodes ahead of any gang; their pods are stock that gangs then take."""
         waiting = [list(patterns) for patterns in nodes]
         for s, c in enumerate(self.slots):
-            for t, k in waiting[c].pop() if waiting[c] else ():
-                self._put(s, t, k)
-                self.stock[t] += k
+            pattern = waiting[c].pop() if waiting[c] else ()
+            if self.devices:
+                # largest first, or shares may lie in the way of whole devices
+                pattern = tuple(sorted(pattern, key=lambda tk: self.problem.pods[tk[0]].request, reverse=True))
+            for t, k in pattern:
+                room = self.devices.room(t)
+                count = k if room is None else min(k, int(room[s]))
+                self._put(s, t, count)
+                self.stock[t] += count
 
     def clear_stock(self) -> None:
         """Take away what no gang took, from the nodes that hold least first."""
@@ -66,6 +78,8 @@ class Bins:
             asked = self.requests[t] > 0
             room = (self.free[:, asked] // self.requests[t, asked]).min(axis=1, initial=count)
             room = np.minimum(room, self.fits[:, t])
+            if (by_device := self.devices.room(t)) is not None:
+                room = np.minimum(room, by_device)
             taken = np.minimum(np.maximum(count - (np.cumsum(room) - room), 0), room)
             if int(taken.sum()) < count:
                 for s, kind, k in undo:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from reference.cluster import Application, Cluster, Constraints, Queue, TaskGroup
 from reference.errors import one_line
 from solver_placement.kinds import NodeKind
+from solver_placement.options import required_keys
 
 UNLIMITED = 2**62
 """Members that a node holds where nothing that they ask for is limited on it."""
@@ -24,8 +25,11 @@ def find_hopeless(cluster: Cluster, kinds: Sequence[NodeKind]) -> dict[str, str]
     found: dict[str, str] = {}
     for app in cluster.applications:
         reason = None if app.weight > 0 else f"weight {app.weight}: admitting it is worth nothing"
-        reason = reason or _larger_than_queue(app, cluster.queues.path(app.queue), usage)
-        for group in sorted(app.task_groups, key=lambda g: g.name):
+        # of a composite group some children are enough: what all of them need says nothing
+        needed = () if app.composites else tuple(g for g in app.task_groups if g.min_member)
+        if reason is None and not app.composites:
+            reason = _larger_than_queue(app, cluster.queues.path(app.queue), usage)
+        for group in sorted(needed, key=lambda g: g.name):
             if reason is not None:
                 break
             key = (group.constraints, tuple(group.pod_resource.items()))
@@ -39,6 +43,14 @@ def find_hopeless(cluster: Cluster, kinds: Sequence[NodeKind]) -> dict[str, str]
         if reason is not None:
             found[app.name] = one_line(reason)
     return found
+
+
+def why_no_way(app: Application) -> str:
+    """The reason for a gang none of whose ways to be whole has room, where ``find_hopeless`` knows none."""
+    keys = sorted({", ".join(keys) for keys in required_keys(app)})
+    if keys:
+        return one_line(f"no domain of {' and of '.join(keys)} has room for the pods that have to be in one together")
+    return "the nodes have no room for enough of its groups and members"
 
 
 def _larger_than_queue(app: Application, path: Sequence[Queue], usage: Mapping[str, Mapping[str, int]]) -> str | None:

@@ -6,12 +6,14 @@ with the pods on all others fixed, is the neighbourhood of ``search``.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Protocol
 
 from ortools.sat.python import cp_model
 
+from solver_placement.devices import device_rows
 from solver_placement.engine import set_hint
 from solver_placement.problem import Packing, Problem, packing_of
 
@@ -73,6 +75,7 @@ class NodeModel:
         self.gangs = add_gangs(self.model, problem)
         self.pods: list[dict[int, cp_model.IntVar]] = []
         self._flags: list[cp_model.IntVar] = []
+        self._rows: dict[int, list[tuple[dict[int, int], int]]] = {}
         placed: list[list[cp_model.IntVar]] = [[] for _ in problem.pods]
         for s, c in enumerate(self.slots):
             here = {
@@ -81,6 +84,7 @@ class NodeModel:
             for t, count in here.items():
                 placed[t].append(count)
             self._capacity(c, here)
+            self._devices(c, here)
             self.pods.append(here)
         fixed = list(elsewhere) or [0] * len(problem.pods)
         for t, need in enumerate(demand_of(problem, self.gangs)):
@@ -98,6 +102,37 @@ class NodeModel:
             if sum(a * node.fits[t] for t, a in asked.items()) > free:
                 used = LinearExpr.weighted_sum([here[t] for t in asked], list(asked.values()))
                 self.model.add(used <= (free if flag is None else free * flag))
+
+    def _devices(self, c: int, here: dict[int, cp_model.IntVar]) -> None:
+        """A count of each sharing class on each device, beside the rows that hold for all devices together."""
+        node = self.problem.nodes[c]
+        if c not in self._rows:
+            self._rows[c] = list(device_rows(self.problem, node))
+        for uses, most in self._rows[c]:
+            row = {t: n for t, n in uses.items() if t in here}
+            if sum(n * node.fits[t] for t, n in row.items()) > most:
+                self.model.add(LinearExpr.weighted_sum([here[t] for t in row], list(row.values())) <= most)
+        for r, devices in enumerate(node.devices):
+            if devices is None:
+                continue
+            asked = {t: a for t in here if (a := self.problem.pods[t].request[r])}
+            shares: list[tuple[cp_model.LinearExprT, int, int]] = [
+                *((here[t], a, node.fits[t]) for t, a in asked.items() if a < devices.size),
+                *((n, a, n) for a, n in Counter(devices.held).items()),
+            ]
+            whole = [here[t] * (a // devices.size) for t, a in asked.items() if a >= devices.size]
+            flags = [self.model.new_bool_var("") for _ in range(devices.count)]
+            loads: list[list[cp_model.LinearExprT]] = [[] for _ in flags]
+            for count, a, most in shares:
+                each = [self.model.new_int_var(0, min(most, devices.size // a), "") for _ in flags]
+                self.model.add(LinearExpr.sum(each) == count)
+                for load, k in zip(loads, each, strict=True):
+                    load.append(k * a)
+            for load, flag in zip(loads, flags, strict=True):
+                self.model.add(LinearExpr.sum(load) <= devices.size * flag)
+            for one, two in pairwise(flags):
+                self.model.add_implication(two, one)
+            self.model.add(LinearExpr.sum(whole) + LinearExpr.sum(flags) <= devices.count)
 
     def weight(self) -> cp_model.LinearExprT:
         """The weight of the admitted gangs."""

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from ortools.sat.python import cp_model
 
+from solver_placement.arrange import GaveUp
 from solver_placement.engine import set_hint
 from solver_placement.model_cpsat import LinearExpr, add_gangs, demand_of, weight_of
 from solver_placement.problem import NodeClass, Packing, Pattern, Problem, packing_of
@@ -20,6 +21,7 @@ def maximal_patterns(problem: Problem, node: NodeClass, most: int) -> list[Patte
     classes = [t for t, fit in enumerate(node.fits) if fit]
     # large pods first: the tree then narrows early
     classes.sort(key=lambda t: (node.fits[t], problem.pods[t].request))
+    by_device = any(node.devices)
     found: list[Pattern] = []
     steps = 0
 
@@ -31,18 +33,25 @@ def maximal_patterns(problem: Problem, node: NodeClass, most: int) -> list[Patte
         if i == len(classes):
             for t, k in zip(classes, counts, strict=True):
                 if k < node.fits[t] and all(a <= f for a, f in zip(problem.pods[t].request, free, strict=True)):
-                    return True
+                    held = dict(zip(classes, counts, strict=True)) | {t: k + 1}
+                    if not by_device or problem.arranged(node, held.items()):
+                        return True
             found.append(tuple(sorted((t, k) for t, k in zip(classes, counts, strict=True) if k)))
             return True
         request = problem.pods[classes[i]].request
         room = min(f // a for a, f in zip(request, free, strict=True) if a)
         for k in range(min(room, node.fits[classes[i]]), -1, -1):
+            if by_device and not problem.arranged(node, list(zip(classes, (*counts, k), strict=False))):
+                continue
             left = tuple(f - a * k for a, f in zip(request, free, strict=True))
             if not grow(i + 1, left, (*counts, k)):
                 return False
         return True
 
-    return found if grow(0, node.free, ()) else None
+    try:
+        return found if grow(0, node.free, ()) else None
+    except GaveUp:
+        return None
 
 
 def all_patterns(problem: Problem, most: int = 20_000) -> list[list[Pattern]] | None:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from reference.cluster import Application, Assignment, Placement
+from solver_placement.arrange import Devices, arrange
 
 Pattern = tuple[tuple[int, int], ...]
 """What one node holds: (pod class, count), by pod class, counts at least 1. ``()`` is an empty node."""
@@ -42,12 +43,17 @@ class PodClass:
 
 @dataclass(frozen=True, slots=True)
 class GangClass:
-    """Identical gangs: ``pods`` as (pod class, count) by class; ``members`` in order of submission, then name."""
+    """One way of identical gangs: ``pods`` as (pod class, count); ``members`` in order of submission, then name.
+
+    The classes of one ``family`` are ways of the same gangs: each of the members is in one of them at most, which is a
+    row of its own among the problem's limits.
+    """
 
     pods: Pattern
     weight: int
     queue: str
     members: tuple[str, ...]
+    family: int
 
     @property
     def count(self) -> int:
@@ -56,12 +62,25 @@ class GangClass:
 
 
 @dataclass(frozen=True, slots=True)
+class Piece:
+    """``count`` pods of a gang's task group ``group``, which are of class ``pods``."""
+
+    group: str
+    pods: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class NodeClass:
-    """Identical nodes: ``free`` per resource; ``fits[t]`` is the most pods of class t that one of them holds alone."""
+    """Identical nodes: ``free`` per resource; ``fits[t]`` is the most pods of class t that one of them holds alone.
+
+    ``devices`` are those of each resource that is handed out by device and asked for in shares, None for the others.
+    """
 
     free: tuple[int, ...]
     fits: tuple[int, ...]
     members: tuple[str, ...]
+    devices: tuple[Devices | None, ...]
 
     @property
     def count(self) -> int:
@@ -102,11 +121,16 @@ class Problem:
     limits: tuple[Limit, ...]
     hopeless: Mapping[str, str]
     _applications: Mapping[str, Application] = field(repr=False)
-    _class_of: Mapping[tuple[str, str], int] = field(repr=False)
+    _pieces: Mapping[str, Mapping[Pattern, tuple[Piece, ...]]] = field(repr=False)
 
     def weight(self, packing: Packing) -> int:
         """The weight of the gangs that ``packing`` admits."""
         return sum(gang.weight * n for gang, n in zip(self.gangs, packing.gangs, strict=True))
+
+    @property
+    def everything(self) -> int:
+        """The weight of all gangs in classes: no packing has more."""
+        return sum({gang.family: gang.weight * gang.count for gang in self.gangs}.values())
 
     def demand(self, gangs: Sequence[int]) -> list[int]:
         """Pods per pod class of ``gangs[g]`` gangs of each class."""
@@ -115,6 +139,22 @@ class Problem:
             for t, k in gang.pods:
                 need[t] += k * n
         return need
+
+    def split(self, pattern: Iterable[tuple[int, int]], r: int, size: int) -> tuple[list[tuple[int, int]], int]:
+        """Of resource ``r``, in devices of ``size``: a (pod class, share) for each sharing pod, and whole devices."""
+        asked = [(t, k, self.pods[t].request[r]) for t, k in pattern]
+        shares = [(t, a) for t, k, a in asked for _ in range(k) if 0 < a < size]
+        return shares, sum(k * (a // size) for _, k, a in asked if a >= size)
+
+    def arranged(self, node: NodeClass, pattern: Iterable[tuple[int, int]]) -> bool:
+        """Whether the devices of ``node`` can be arranged for ``pattern``, which it fits by sums. Raises GaveUp."""
+        for r, devices in enumerate(node.devices):
+            if devices is not None:
+                shares, whole = self.split(pattern, r, devices.size)
+                amounts = (*devices.held, *(a for _, a in shares))
+                if arrange(amounts, devices.count - whole, devices.size) is None:
+                    return False
+        return True
 
     def empty(self) -> Packing:
         """The answer that admits nothing; always feasible."""
@@ -156,26 +196,55 @@ class Problem:
                 for r, free in enumerate(node.free):
                     used = sum(self.pods[t].request[r] * k for t, k in pattern)
                     hold(used <= free, f"node class {c}: {self.resources[r]} {used} of {free}")
+                hold(self.arranged(node, pattern), f"node class {c}: {pattern} cannot be arranged on the devices")
         hold(have == self.demand(packing.gangs), "the pods placed are not the pods of the admitted gangs")
         for row in self.limits:
             used = sum(row.uses.get(g, 0) * n for g, n in enumerate(packing.gangs))
             hold(used <= row.limit, f"{row.name}: {used} of {row.limit}")
 
     def pack(self, placement: Placement) -> Packing:
-        """The counts of ``placement``, which must be good; gangs that are in no class (worth nothing) are left out."""
-        gang_of = {name: g for g, gang in enumerate(self.gangs) for name in gang.members}
+        """The counts of ``placement``, which must be good.
+
+        Gangs that are in no class (worth nothing) are left out, and so are pods beyond those that make a gang whole.
+        """
+        classes = {(g.family, g.pods): i for i, g in enumerate(self.gangs)}
+        family_of = {name: g.family for g in self.gangs for name in g.members}
         node_of = {name: c for c, node in enumerate(self.nodes) for name in node.members}
-        gangs = Counter(gang_of[name] for name in placement.admitted if name in gang_of)
-        held: dict[str, Counter[int]] = {}
+        placed: dict[str, dict[str, Counter[str]]] = {}
         for a in placement.assignments:
-            if a.application in gang_of:
-                held.setdefault(a.node, Counter())[self._class_of[a.application, a.task_group]] += a.count
+            placed.setdefault(a.application, {}).setdefault(a.task_group, Counter())[a.node] += a.count
+        gangs = [0] * len(self.gangs)
+        held: dict[str, Counter[int]] = {}
+        for name in placement.admitted:
+            if name not in family_of:
+                continue
+            there = placed.get(name, {})
+            pattern = next(p for p, parts in self._pieces[name].items() if self._is_way(parts, there, node_of))
+            gangs[classes[family_of[name], pattern]] += 1
+            for piece in self._pieces[name][pattern]:
+                left = piece.count
+                for node, count in sorted(there[piece.group].items(), key=lambda item: (-item[1], item[0])):
+                    taken = min(left, count)
+                    left -= taken
+                    held.setdefault(node, Counter())[piece.pods] += taken
         slots: list[list[Counter[int]]] = [[] for _ in self.nodes]
         for node, counts in held.items():
-            slots[node_of[node]].append(counts)
-        packing = packing_of((gangs[g] for g in range(len(self.gangs))), slots)
+            if node in node_of:
+                slots[node_of[node]].append(counts)
+        packing = packing_of(gangs, slots)
         self.check(packing)
         return packing
+
+    def _is_way(
+        self, parts: tuple[Piece, ...], there: Mapping[str, Mapping[str, int]], node_of: Mapping[str, int]
+    ) -> bool:
+        """Whether pods that are ``there`` (per group and node) make a gang whole by ``parts``."""
+        for piece in parts:
+            nodes = there.get(piece.group, {})
+            fitting = all(name in node_of and self.nodes[node_of[name]].fits[piece.pods] for name in nodes)
+            if not fitting or sum(nodes.values()) < piece.count:
+                return False
+        return True
 
     def invert(self, packing: Packing, left_out: str) -> Placement:
         """Names for ``packing``: earliest gangs of each class, nodes by name, fullest patterns first.
@@ -184,13 +253,16 @@ class Problem:
         """
         self.check(packing)
         waiting: list[list[tuple[str, str, int]]] = [[] for _ in self.pods]
-        admitted: list[str] = []
+        way_of: dict[str, Pattern] = {}
+        used: Counter[int] = Counter()
         for gang, n in zip(self.gangs, packing.gangs, strict=True):
-            admitted += gang.members[:n]
-        order = sorted(admitted, key=lambda name: (self._applications[name].submitted, name))
+            first = used[gang.family]
+            way_of |= dict.fromkeys(gang.members[first : first + n], gang.pods)
+            used[gang.family] += n
+        order = sorted(way_of, key=lambda name: (self._applications[name].submitted, name))
         for name in reversed(order):
-            for group in sorted(self._applications[name].task_groups, key=lambda g: g.name, reverse=True):
-                waiting[self._class_of[name, group.name]].append((name, group.name, group.min_member))
+            for piece in sorted(self._pieces[name][way_of[name]], key=lambda p: p.group, reverse=True):
+                waiting[piece.pods].append((name, piece.group, piece.count))
         counts: Counter[tuple[str, str, str]] = Counter()
         for node_class, patterns in zip(self.nodes, packing.nodes, strict=True):
             fullest = sorted(patterns, key=lambda p: (-sum(k for _, k in p), p))
@@ -203,10 +275,9 @@ class Problem:
                         k -= taken
                         if left > taken:
                             waiting[t].append((app, group_name, left - taken))
-        chosen = set(admitted)
-        pending = {name: self.hopeless.get(name, left_out) for name in sorted(self._applications) if name not in chosen}
+        pending = {name: self.hopeless.get(name, left_out) for name in sorted(self._applications) if name not in way_of}
         assignments = tuple(Assignment(*key, n) for key, n in sorted(counts.items()))
-        return Placement(assignments, tuple(sorted(admitted)), pending)
+        return Placement(assignments, tuple(sorted(way_of)), pending)
 
 
 def _patterns(slots: Iterable[Mapping[int, int]]) -> list[Pattern]:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from solver_placement.bound import nodes_bound, weight_bound
 from solver_placement.columns import Columns, Master
+from solver_placement.dive import Diver
 from solver_placement.engine import Effort, run
 from solver_placement.exact import Found
 from solver_placement.greedy_start import round_off
@@ -29,6 +30,9 @@ NEIGHBOURHOOD = 20
 STEP_SECONDS = 4.0
 """Wall-clock cap on one neighbourhood, above its deterministic budget: a loaded machine must still move on."""
 
+DIVES = 4
+"""Dives for each neighbourhood that is solved exactly."""
+
 ROUNDS = 20
 """Perturbations of the prices that are tried for more columns; more columns make the integer master slow."""
 
@@ -39,21 +43,19 @@ def search(problem: Problem, best: Packing, effort: Effort) -> Found:
     columns.add_packing(best)  # so that the linear master has a solution
     phase = effort.until(0.6 * effort.left())
     master = Master(columns, None)
-    bound = sum(gang.weight * gang.count for gang in problem.gangs)
+    bound = problem.everything
     proven = master.generate(phase.until(0.3 * phase.left()))
     bound = bound if proven is None else min(bound, proven)
     best = better(problem, round_off(problem, *master.rounded_down()), best)
     if problem.weight(best) < bound:
         bound = min(bound, weight_bound(problem, phase.until(0.15 * phase.left())))
-    if problem.weight(best) < bound:
+    if problem.weight(best) < bound == problem.everything:
         # The prices of the weight say nothing where nodes are plenty; those of the fewest nodes for that weight do.
         master = Master(columns, bound)
         master.generate(phase.until(0.3 * phase.left()))
         best = better(problem, round_off(problem, *master.rounded_down()), best)
     if problem.weight(best) < bound:
-        _perturb(columns, master, phase.until(0.2 * phase.left()))
-        best = _from_patterns(problem, columns, best, bound, None, phase.until(0.4 * phase.left()))
-        best = Neighbourhoods(problem, best, phase, None).improve(bound)
+        best = _improve(problem, master, best, bound, phase)
     if not effort.fewest_nodes:
         return Found(best, bound, 0)
     weight = problem.weight(best)
@@ -68,6 +70,20 @@ def search(problem: Problem, best: Packing, effort: Effort) -> Found:
         best = _from_patterns(problem, columns, best, fewest, weight, effort.until(0.3 * effort.left()))
         best = Neighbourhoods(problem, best, effort, weight).improve(fewest)
     return Found(best, bound, fewest)
+
+
+def _improve(problem: Problem, master: Master, best: Packing, bound: int, effort: Effort) -> Packing:
+    """Dives and neighbourhoods in turn, until ``bound`` is reached or the time is up."""
+    diver, near = Diver(master, effort.seed), Neighbourhoods(problem, best, effort, None)
+    while problem.weight(best) < bound and effort.left() > 0.1:
+        for _ in range(DIVES):
+            if problem.weight(best) < bound and effort.left() > 0.1:
+                best = diver.improve(best, effort)
+        near.best = best
+        if near.step(bound):
+            break
+        best = near.best
+    return near.best
 
 
 def _perturb(columns: Columns, master: Master, effort: Effort) -> None:
@@ -110,23 +126,32 @@ class Neighbourhoods:
     best: Packing
     effort: Effort
     weight: int | None
+    _size: int = NEIGHBOURHOOD
+    _chance: random.Random = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._chance = random.Random(self.effort.seed)
 
     def improve(self, bound: int) -> Packing:
         """Re-solve neighbourhoods until ``bound`` is reached or the effort is spent."""
-        chance = random.Random(self.effort.seed)
-        size = NEIGHBOURHOOD
         while self._value(self.best) != bound and self.effort.left() > 0.1:
-            slots = [(c, i) for c, node in enumerate(self.problem.nodes) for i in range(node.count)]
-            chosen = sorted(chance.sample(slots, min(size, len(slots))))
-            before = self._value(self.best)
-            proven = self._resolve(chosen, bound)
-            if self._value(self.best) == before and proven:
-                if size >= len(slots):
-                    break
-                size = min(size + 1, 200)
-            elif not proven:
-                size = max(size - 3, 6)
+            if self.step(bound):
+                break
         return self.best
+
+    def step(self, bound: int) -> bool:
+        """Re-solve one neighbourhood; whether it was all nodes and nothing better was found."""
+        slots = [(c, i) for c, node in enumerate(self.problem.nodes) for i in range(node.count)]
+        chosen = sorted(self._chance.sample(slots, min(self._size, len(slots))))
+        before = self._value(self.best)
+        proven = self._resolve(chosen, bound)
+        if self._value(self.best) == before and proven:
+            if self._size >= len(slots):
+                return True
+            self._size = min(self._size + 1, 200)
+        elif not proven:
+            self._size = max(self._size - 3, 6)
+        return False
 
     def _value(self, packing: Packing) -> int:
         return self.problem.weight(packing) if self.weight is None else packing.nodes_used()

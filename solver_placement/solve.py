@@ -30,7 +30,16 @@ Method = Callable[[Problem, Packing, Effort], Found]
 
 MOST_NODE_VARIABLES = 40_000
 
-KNOWS: frozenset[Feature] = frozenset()
+KNOWS = frozenset(
+    {
+        Feature.TOPOLOGY,
+        Feature.ELASTIC,
+        Feature.MIN_MEMBERS,
+        Feature.COMPOSITE,
+        Feature.RESERVED,
+        Feature.DEVICES,
+    }
+)
 """What the models know of a cluster beyond plain gangs."""
 
 

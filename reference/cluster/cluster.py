@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from reference.cluster.gang import Application
-from reference.cluster.node import Node
+from reference.cluster.gang import Application, TaskGroup
+from reference.cluster.node import DEVICE, Node
 from reference.cluster.node_type import NodeType
 from reference.cluster.queue import QueueTree
 from reference.cluster.resources import Resources, total
@@ -94,7 +94,25 @@ class Cluster:
             for n in self.nodes
             if n.node_type and n.node_type not in types
         ]
-        return found
+        return [*found, *self._device_problems()]
+
+    def _device_problems(self) -> Iterator[str]:
+        """Amounts of what is handed out by device are shares of one, or whole ones."""
+        by_device = {name for node in self.nodes for name in node.devices}
+        for node in self.nodes:
+            for name in node.devices:
+                for what, amounts in (("capacity", node.capacity), ("occupied", node.occupied)):
+                    if amounts.amount(name) % DEVICE:
+                        yield f"node {node.name!r}: {what} {name} {amounts.amount(name)} is not whole devices"
+        asked = [(f"application {a.name!r}: task group {g.name!r}", g.pod_resource) for a, g in self._groups()]
+        asked += [(f"pod {pod.name!r}", pod.resources) for pod in self.running]
+        for where, amounts in asked if by_device else ():
+            for name in sorted(by_device):
+                if (amount := amounts.amount(name)) > DEVICE and amount % DEVICE:
+                    yield f"{where}: {name} {amount} is neither a share of one device nor whole devices"
+
+    def _groups(self) -> Iterator[tuple[Application, TaskGroup]]:
+        return ((app, group) for app in self.applications for group in app.task_groups)
 
 
 def _repeated(names: list[str]) -> list[str]:

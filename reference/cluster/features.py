@@ -28,13 +28,22 @@ class Feature(enum.Enum):
     COMPOSITE = "composite groups"
     RESERVED = "amounts reserved for a queue"
     NODE_TYPES = "node types that may be launched"
+    DEVICES = "shares of single devices"
     PREFERRED_TOPOLOGY = "preferred topology"
     PRIORITY = "priorities of gangs"
     SHARES = "weights, priorities and deserved amounts of queues"
 
 
 RULES = frozenset(
-    {Feature.TOPOLOGY, Feature.ELASTIC, Feature.MIN_MEMBERS, Feature.COMPOSITE, Feature.RESERVED, Feature.NODE_TYPES}
+    {
+        Feature.TOPOLOGY,
+        Feature.ELASTIC,
+        Feature.MIN_MEMBERS,
+        Feature.COMPOSITE,
+        Feature.RESERVED,
+        Feature.NODE_TYPES,
+        Feature.DEVICES,
+    }
 )
 """Those that change which placements are good; the others steer."""
 
@@ -49,6 +58,8 @@ def features(cluster: Cluster) -> frozenset[Feature]:
             found.add(Feature.SHARES)
     if cluster.node_types:
         found.add(Feature.NODE_TYPES)
+    if any(node.devices for node in cluster.nodes):
+        found.add(Feature.DEVICES)
     return frozenset(found)
 
 
@@ -83,10 +94,10 @@ def refuse(cluster: Cluster, known: frozenset[Feature], who: str) -> None:
 def reduce_to(cluster: Cluster, known: frozenset[Feature], who: str) -> tuple[Cluster, tuple[str, ...]]:
     """``cluster`` without the rules that are not in ``known``, and what was made of each, one line each.
 
-    Topology, reserved amounts and node types are dropped. For the rest the gang is made stricter, so that what is good
-    for it is good for the gang as it was: of an elastic group the minimum, of a composite group the first children that
-    are enough, and where the whole gang has a minimum of its own, the minima of its groups are raised to it in their
-    order.
+    Topology, reserved amounts, node types and devices are dropped. For the rest the gang is made stricter, so that what
+    is good for it is good for the gang as it was: of an elastic group the minimum, of a composite group the first
+    children that are enough, and where the whole gang has a minimum of its own, the minima of its groups are raised to
+    it in their order.
     """
     lost = features(cluster) - known
     # a gang of fixed groups has no room for a minimum of its own, nor one whose children may be left out
@@ -103,6 +114,8 @@ def reduce_to(cluster: Cluster, known: frozenset[Feature], who: str) -> tuple[Cl
         if Feature.NODE_TYPES in lost:
             nodes = tuple(replace(node, node_type="") if node.node_type else node for node in cluster.nodes)
             cluster = replace(cluster, nodes=nodes, node_types=())
+        if Feature.DEVICES in lost:
+            cluster = replace(cluster, nodes=tuple(replace(n, devices=()) if n.devices else n for n in cluster.nodes))
     return cluster, tuple(f"{who} does not know {f.value}: {_MADE[f]}" for f in Feature if f in lost)
 
 
@@ -113,6 +126,7 @@ _MADE = {
     Feature.COMPOSITE: "the first groups that are enough are taken as required, their topology for the whole gang",
     Feature.RESERVED: "dropped, other queues may use them",
     Feature.NODE_TYPES: "dropped, only nodes that are there are used",
+    Feature.DEVICES: "dropped, shares may add up across the devices of a node",
     Feature.PREFERRED_TOPOLOGY: "not looked at",
     Feature.PRIORITY: "not looked at",
     Feature.SHARES: "not looked at",

@@ -15,6 +15,8 @@ from typing import Final
 from reference.cluster.resources import NOTHING, PODS, Resources
 
 _INTEGER: Final = re.compile(r"[+-]?0*[0-9]{1,19}", re.ASCII)
+DEVICE: Final = 1000
+"""One device, in the units of what is handed out by device."""
 
 
 class TaintEffect(enum.Enum):
@@ -118,7 +120,9 @@ class Node:
 
     ``capacity`` is what pods may use in all (Kubernetes ``status.allocatable``); ``occupied`` is what pods that no
     queue accounts for already use (DaemonSets, static pods). Both in the units of ``resources.py``. ``node_type`` is
-    the name of the ``NodeType`` that it was launched from, "" where there is none.
+    the name of the ``NodeType`` that it was launched from, "" where there is none. ``devices`` are the types that are
+    handed out by device, 1000 of them to each: a pod that asks for less than 1000 has it on one device, one that asks
+    for more has whole devices. Which device a running pod has is not known: it is enough that all can be arranged.
     """
 
     name: str
@@ -128,6 +132,7 @@ class Node:
     schedulable: bool = True
     occupied: Resources = NOTHING
     node_type: str = ""
+    devices: tuple[str, ...] = ()
 
     def counted(self, amounts: Resources) -> Resources:
         """The part of ``amounts`` that this node has to have.

@@ -34,12 +34,17 @@ class LoadResult:
 
 
 def load(
-    paths: Sequence[Path | str] | Path | str, *, require_applications: bool = True, gang_seed: int = 1
+    paths: Sequence[Path | str] | Path | str,
+    *,
+    require_applications: bool = True,
+    gang_seed: int = 1,
+    shared_gpus: bool = False,
 ) -> LoadResult:
     """Reads files and directories into one cluster.
 
     ``paths`` may mix ``kubectl get -o json|yaml`` output, queues.yaml (bare or in its ConfigMap) and openb tables, or
-    name one native file. ``gang_seed`` is for openb, which has no gangs. With ``require_applications``, a cluster in
+    name one native file. ``gang_seed`` is for openb, which has no gangs, and so is ``shared_gpus``: whether its pods
+    that share a GPU do, or take a whole one. With ``require_applications``, a cluster in
     which no gang waits is an error. Raises ManifestError (an InputError) with place and reason for whatever cannot be
     used. Applications are numbered (``submitted``) by creationTimestamp, then in file order.
     """
@@ -50,7 +55,7 @@ def load(
     first = str(files[0][0])
     node_table = choose([t for t in collection.tables if t.is_nodes], "gpu_node", collection.notices)
     pod_table = choose([t for t in collection.tables if not t.is_nodes], "default", collection.notices)
-    cluster, policy = _native(collection) or _assembled(collection, node_table, pod_table, gang_seed)
+    cluster, policy = _native(collection) or _assembled(collection, node_table, pod_table, gang_seed, shared_gpus)
     if not cluster.nodes:
         raise ManifestError("no node", "at least one Node, such as kubectl get nodes -o yaml prints them", first)
     if require_applications and not cluster.applications:
@@ -81,9 +86,9 @@ def _native(collection: Collection) -> tuple[Cluster, str] | None:
 
 
 def _assembled(
-    collection: Collection, node_table: Table | None, pod_table: Table | None, gang_seed: int
+    collection: Collection, node_table: Table | None, pod_table: Table | None, gang_seed: int, shared_gpus: bool
 ) -> tuple[Cluster, str]:
-    for node, row in read_nodes(node_table) if node_table else ():
+    for node, row in read_nodes(node_table, shared_gpus) if node_table else ():
         collection.add_node(node, row)
     refuse_repeats(collection.pods)
     workload = Workload()
@@ -93,7 +98,8 @@ def _assembled(
     assemble(pods, collection.nodes, queues.tree, collection.notices, workload)
     applications = workload.applications(collection.notices)
     if pod_table:
-        applications += _gangs(pod_table, queues, gang_seed, len(applications), collection)
+        gangs = _gangs(pod_table, queues, gang_seed, shared_gpus, collection)
+        applications += [replace(gang, submitted=gang.submitted + len(applications)) for gang in gangs]
     nodes = (
         replace(node, occupied=workload.occupied[node.name]) if node.name in workload.occupied else node
         for node in collection.nodes.values()
@@ -103,12 +109,13 @@ def _assembled(
     return cluster, queues.node_sort_policy
 
 
-def _gangs(table: Table, queues: QueueConfig, seed: int, already: int, collection: Collection) -> list[Application]:
+def _gangs(
+    table: Table, queues: QueueConfig, seed: int, shared_gpus: bool, collection: Collection
+) -> list[Application]:
     queue = queues.tree.find(DEFAULT_QUEUE)
     if queue is None or not queue.is_leaf:
         raise ManifestError("pods without a queue", f"a leaf queue {DEFAULT_QUEUE} for them", table.file)
-    gangs = read_gangs(table, DEFAULT_QUEUE, seed, collection.notices)
-    return [replace(gang, submitted=gang.submitted + already) for gang in gangs]
+    return read_gangs(table, DEFAULT_QUEUE, seed, collection.notices, shared_gpus)
 
 
 def _check(cluster: Cluster, collection: Collection, file: str) -> None:

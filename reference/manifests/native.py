@@ -87,7 +87,7 @@ def read_native(root: Field) -> tuple[Cluster, dict[str, Field]]:
 
 
 def _node(field: Field) -> Node:
-    only_keys(field, "name", "capacity", "labels", "taints", "schedulable", "occupied", "node_type")
+    only_keys(field, "name", "capacity", "labels", "taints", "schedulable", "occupied", "node_type", "devices")
     return Node(
         name=_name(field),
         capacity=_resources(field.need("capacity", "a mapping of resources to amounts")),
@@ -96,6 +96,7 @@ def _node(field: Field) -> Node:
         schedulable=field.optional("schedulable", Field.boolean, True),
         occupied=field.optional("occupied", _resources, Resources()),
         node_type=field.optional("node_type", Field.string, ""),
+        devices=tuple(each.string() for each in field.list_of("devices")),
     )
 
 

@@ -51,6 +51,7 @@ def _node_json(node: Node) -> dict[str, Any]:
         "schedulable": node.schedulable,
         "occupied": dict(node.occupied),
         "node_type": node.node_type,
+        "devices": list(node.devices),
     }
 
 

@@ -5,9 +5,10 @@ gpu_spec, qos, pod_phase, creation_time, deletion_time, scheduled_time``. A pod 
 thousandths of each of ``num_gpu`` GPUs (less than 1000 only with one). ``gpu_spec`` lists the models it accepts
 (``V100M16|V100M32``).
 
-What is made of it: the ``gpu`` of a node is one amount in thousandths, so shares of different devices may add up (a
-relaxation). A node's model is its label ``gpu-model``. The trace has no gangs: pods of one class (same request, same
-models) are grouped into gangs of 1 to 32 by a seeded draw, in order of creation.
+What is made of it: the ``gpu`` of a node is an amount in thousandths. A pod that shares a GPU takes a whole one, unless
+``shared_gpus`` asks for the shares as they are; nodes then hand out the GPU by device (``Node.devices``). A node's
+model is its label ``gpu-model``. The trace has no gangs: pods of one class (same request, same models) are grouped into
+gangs by a seeded draw, in order of creation; their sizes are drawn as those of real jobs (``SIZES``).
 """
 
 from __future__ import annotations
@@ -28,8 +29,12 @@ NODE_COLUMNS: Final = ("sn", "cpu_milli", "memory_mib", "gpu", "model")
 POD_COLUMNS: Final = ("name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli", "gpu_spec", "creation_time")
 MODEL_LABEL: Final = "gpu-model"
 GPU: Final = "gpu"
-SIZES: Final = (1,) * 9 + (2,) * 2 + (4,) * 3 + (8,) * 3 + (16,) * 2 + (32,)
-"""Gang sizes, each as often as it is likely to be drawn: mostly single pods, some large gangs, as in GPU clusters."""
+SIZES: Final = {1: 1411, 2: 273, 4: 772, 7: 2, 8: 611, 16: 106, 20: 1, 32: 5}
+"""How many jobs use so many GPUs, of the 3181 of two virtual clusters of Microsoft's Philly trace (the scale factors in
+stanford-futuredata/gavel, traces philly_vc_0e4a51 and philly_vc_ee9e8c). Gang sizes are drawn from it."""
+
+LEAST_WORTH: Final = 3
+"""A gang is worth 3 to 5 for each member and GPU: near enough to each other that a full cluster leaves weight out."""
 
 _MIB: Final = 2**20
 _MOST: Final = 10**12
@@ -78,8 +83,8 @@ def choose(tables: list[Table], preferred: str, notices: Notices) -> Table | Non
     return candidates[0] if candidates else None
 
 
-def read_nodes(table: Table) -> list[tuple[Node, Field]]:
-    """The nodes of a node list, and their rows."""
+def read_nodes(table: Table, shared_gpus: bool = False) -> list[tuple[Node, Field]]:
+    """The nodes of a node list, and their rows; with ``shared_gpus`` they hand out GPUs by device."""
     result: list[tuple[Node, Field]] = []
     for row in _rows(table, NODE_COLUMNS):
         gpus = _number(row, "gpu")
@@ -88,12 +93,16 @@ def read_nodes(table: Table) -> list[tuple[Node, Field]]:
             capacity[GPU] = gpus * 1000
         model = row.need("model", "a GPU model").string()
         name = row.need("sn", "a name").name("the node's name")
-        result.append((Node(name, Resources(capacity), {MODEL_LABEL: model} if model else {}), row))
+        devices = (GPU,) if gpus and shared_gpus else ()
+        result.append((Node(name, Resources(capacity), {MODEL_LABEL: model} if model else {}, devices=devices), row))
     return result
 
 
-def read_gangs(table: Table, queue: str, seed: int, notices: Notices) -> list[Application]:
-    """Applications made of a pod list, in order of submission, the same for the same ``seed``."""
+def read_gangs(table: Table, queue: str, seed: int, notices: Notices, shared_gpus: bool = False) -> list[Application]:
+    """Applications made of a pod list, in order of submission, the same for the same ``seed``.
+
+    Without ``shared_gpus`` a pod that asks for a part of a GPU gets a whole one.
+    """
     classes: dict[PodClass, list[int]] = {}
     names: set[str] = set()
     shared = 0
@@ -102,14 +111,14 @@ def read_gangs(table: Table, queue: str, seed: int, notices: Notices) -> list[Ap
         if name in names:
             raise row.error("each pod once", f"the pod {name!r} a second time")
         names.add(name)
-        pods, is_shared = _pod_class(row)
+        pods, is_shared = _pod_class(row, shared_gpus)
         shared += is_shared
         classes.setdefault(pods, []).append(_number(row, "creation_time"))
     gangs = _draw_gangs(classes, random.Random(seed))
     text = f"openb has no gangs: {len(names)} pods are grouped into {len(gangs)} by seed {seed}"
     notices.add_general(text, table.file)
-    if shared:
-        text = f"GPU devices are not modelled: the {shared} pods that share a GPU may add up across devices of a node"
+    if shared and not shared_gpus:
+        text = f"whole GPUs: each of the {shared} pods that share a GPU takes one for itself"
         notices.add_general(text, table.file)
     digits = len(str(len(gangs)))
     return [
@@ -145,7 +154,7 @@ def read_timed_pods(table: Table) -> list[TimedPod]:
         if name in names:
             raise row.error("each pod once", f"the pod {name!r} a second time")
         names.add(name)
-        kind, _ = _pod_class(row)
+        kind, _ = _pod_class(row, shared_gpus=True)
         created, deleted = _number(row, "creation_time"), _number(row, "deletion_time")
         scheduled = _number(row, "scheduled_time") if row.need("scheduled_time", "a time").string() else None
         if deleted < max(created, scheduled or 0):
@@ -157,27 +166,30 @@ def read_timed_pods(table: Table) -> list[TimedPod]:
 def _draw_gangs(classes: dict[PodClass, list[int]], draw: random.Random) -> list[tuple[int, int, int, PodClass]]:
     """Gangs as (time of the first pod, members, weight, class), sorted by time, ties in order of drawing.
 
-    The weight is 1 to 5 for each member and whole GPU.
+    The weight is 3 to 5 for each member and whole GPU.
     """
+    sizes = [size for size, times in SIZES.items() for _ in range(times)]
     gangs: list[tuple[int, int, int, PodClass]] = []
     for pods, times in sorted(classes.items(), key=lambda item: (tuple(item[0].request.items()), item[0].models)):
         times.sort()
         while times:
-            members = min(len(times), SIZES[draw.randrange(len(SIZES))])
-            weight = (1 + draw.randrange(5)) * members * max(1, pods.request.amount(GPU) // 1000)
+            members = min(len(times), sizes[draw.randrange(len(sizes))])
+            weight = (LEAST_WORTH + draw.randrange(3)) * members * max(1, pods.request.amount(GPU) // 1000)
             gangs.append((times[0], members, weight, pods))
             del times[:members]
     return sorted(gangs, key=lambda gang: gang[0])
 
 
-def _pod_class(row: Field) -> tuple[PodClass, bool]:
+def _pod_class(row: Field, shared_gpus: bool) -> tuple[PodClass, bool]:
     request = {VCORE: _number(row, "cpu_milli"), MEMORY: _number(row, "memory_mib") * _MIB}
     count, share = _number(row, "num_gpu"), _number(row, "gpu_milli")
     if count and not 1 <= share <= 1000:
         raise row.child("gpu_milli", str(share)).error("thousandths of each GPU, 1 to 1000")
     is_shared = count > 0 and share < 1000
+    if is_shared and count > 1 and shared_gpus:
+        raise row.child("gpu_milli", str(share)).error("1000, whole GPUs, where a pod takes more than one")
     if count:
-        request[GPU] = count * share
+        request[GPU] = count * (share if shared_gpus else 1000)
     spec = row.need("gpu_spec", "GPU models").string()
     return PodClass(Resources(request), tuple(sorted(set(filter(None, spec.split("|")))))), is_shared
 

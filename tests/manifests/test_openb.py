@@ -31,7 +31,7 @@ PODS = HEADER + (
 CLASSES = [
     (Resources({"vcore": 12000, "memory": 2**34, "gpu": 1000}), ()),
     (Resources({"vcore": 8000, "memory": 2**30, "gpu": 8000}), ("V100M32",)),
-    (Resources({"vcore": 6000, "memory": 12 * 2**30, "gpu": 460}), ("P100", "V100M16")),
+    (Resources({"vcore": 6000, "memory": 12 * 2**30, "gpu": 1000}), ("P100", "V100M16")),
     (Resources({"vcore": 1000, "memory": 2**30}), ()),
 ]
 
@@ -53,10 +53,22 @@ def test_nodes_and_pods(write: Write, tmp_path: Path) -> None:
         assert (group.min_member, group.min_resource) == (1, request)
         assert group.constraints == Constraints(affinity_terms=terms)
         gpus = max(1, request.amount("gpu") // 1000)
-        assert app.weight in range(gpus, 5 * gpus + 1)
+        assert app.weight in range(3 * gpus, 5 * gpus + 1)
     said = " ".join(w.text for w in result.warnings)
     assert "4 pods are grouped into 4 by seed 1" in said
-    assert "the 1 pods that share a GPU" in said
+    assert "each of the 1 pods that share a GPU takes one for itself" in said
+
+
+def test_shared_gpus_are_handed_out_by_device(write: Write, tmp_path: Path) -> None:
+    write("nodes.csv", NODES)
+    write("pods.csv", PODS)
+    result = load(tmp_path, shared_gpus=True)
+    assert [n.devices for n in result.cluster.nodes] == [("gpu",), ("gpu",), ()]
+    assert [a.task_groups[0].min_resource.amount("gpu") for a in result.cluster.applications] == [1000, 8000, 460, 0]
+    assert "GPU" not in " ".join(w.text for w in result.warnings)
+    write("pods.csv", PODS.replace("8,1000,V100M32", "8,500,V100M32"))
+    with pytest.raises(ManifestError, match="whole GPUs, where a pod takes more than one"):
+        load(tmp_path, shared_gpus=True)
 
 
 def many(count: int) -> str:
@@ -79,8 +91,7 @@ def test_gangs_keep_every_pod_and_follow_the_seed(write: Write, tmp_path: Path) 
             held[group.min_resource] += group.min_member
         expected: Counter[Resources] = Counter()
         for i in range(500):
-            gpu = 1000 if i % 3 else 500
-            expected[Resources({"vcore": 1000 + i % 2, "memory": 2**30, "gpu": gpu})] += 1
+            expected[Resources({"vcore": 1000 + i % 2, "memory": 2**30, "gpu": 1000})] += 1
         assert held == expected
         assert max(app.members for app in apps) > 4
 
@@ -159,7 +170,7 @@ def test_the_real_trace(large_data: Path) -> None:
     assert len(cluster.nodes) == 1213
     assert sum(n.capacity["gpu"] for n in cluster.nodes) == 6212 * 1000
     assert sum(a.members for a in cluster.applications) == 8152
-    assert any("the 3078 pods that share a GPU" in w.text for w in result.warnings)
+    assert any("the 3078 pods that share a GPU takes" in w.text for w in result.warnings)
     lists = [
         large_data / "openb" / name for name in ("openb_node_list_all_node.csv", "openb_pod_list_gpuspec33.csv.gz")
     ]
