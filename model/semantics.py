@@ -11,32 +11,13 @@ from __future__ import annotations
 import enum
 import itertools
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
-from model.language import (
-    Action,
-    After,
-    Const,
-    Expr,
-    Ite,
-    Location,
-    Lookup,
-    Machine,
-    Op,
-    PropertyKind,
-    Quantified,
-    Read,
-    SpecError,
-    Symbol,
-    describe_domain,
-)
+from model.language import Action, Const, Expr, Location, Machine, PropertyKind, SpecError, describe_domain
+from model.semantics_expressions import Environment, Meanings, State
 from model.semantics_liveness import violations
 from model.trace import NamedState, Step, Trace, named_state
-
-State: TypeAlias = tuple[int, ...]
-Environment: TypeAlias = dict[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +55,8 @@ class Semantics:
         self.machine = machine.finish()
         self.cells = machine.cells()
         self.index = {(c.variable.name, c.indices): i for i, c in enumerate(self.cells)}
+        self._meanings = Meanings(machine)
+        self._domains = [machine.values(c.variable.domain) for c in self.cells]
         self.instances = [
             Instance(action, values)
             for action in machine.actions
@@ -82,30 +65,7 @@ class Semantics:
 
     def evaluate(self, expr: Expr, state: State, env: Environment, after: State | None = None) -> int:
         """The raw value of ``expr`` in ``state``; ``after`` is the state that ``After`` reads."""
-        match expr:
-            case Const(raw=raw):
-                return raw
-            case Symbol(uid=uid):
-                return env[uid]
-            case Read(variable=variable, indices=indices):
-                return state[self.index[variable.name, tuple(self.evaluate(i, state, env, after) for i in indices)]]
-            case Lookup(table=table, indices=indices):
-                return table.values[tuple(self.evaluate(i, state, env, after) for i in indices)]
-            case After(body=body):
-                assert after is not None, "after() outside a step property"
-                return self.evaluate(body, after, env, after)
-            case Ite(condition=c, then=t, otherwise=e):
-                return self.evaluate(t if self.evaluate(c, state, env, after) else e, state, env, after)
-            case Op(op=op, args=args):
-                return _apply(op, [self.evaluate(x, state, env, after) for x in args])
-            case Quantified(kind=kind, symbols=symbols, body=body):
-                values = [self.evaluate(body, state, env | inner, after) for inner in self._bindings(symbols)]
-                return _FOLD[kind](values)
-        raise TypeError(f"not an expression: {expr!r}")
-
-    def _bindings(self, symbols: tuple[Symbol, ...]) -> Iterator[Environment]:
-        for values in itertools.product(*(self.machine.values(s.domain) for s in symbols)):
-            yield {s.uid: v for s, v in zip(symbols, values, strict=True)}
+        return self._meanings.of(expr)(state, env, after)
 
     def initial_states(self) -> list[State]:
         """Every initial state, in order. SpecError if there is none: then every claim would hold of nothing."""
@@ -137,9 +97,10 @@ class Semantics:
         assigned: dict[int, tuple[int, Location]] = {}
         added: dict[int, int] = {}
         touched: dict[int, Location] = {}
+        values = instance.environment()
         for update in instance.action.updates:
-            for inner in self._bindings(update.binders):
-                env = instance.environment() | inner
+            for inner in self._meanings.bindings(update.binders):
+                env = {**values, **inner}
                 if not self.evaluate(update.condition, state, env):
                     continue
                 position = tuple(self.evaluate(i, state, env) for i in update.indices)
@@ -160,9 +121,8 @@ class Semantics:
         for cell, amount in added.items():
             new[cell] += amount
         for cell in sorted(touched):
-            domain = self.cells[cell].variable.domain
-            if new[cell] not in self.machine.values(domain):
-                name = self.machine.show_cell(self.cells[cell])
+            if new[cell] not in self._domains[cell]:
+                name, domain = self.machine.show_cell(self.cells[cell]), self.cells[cell].variable.domain
                 message = f"{name} becomes {new[cell]}, outside {describe_domain(domain)}"
                 return Fault(FaultKind.RANGE, message, touched[cell])
         return tuple(new)
@@ -243,51 +203,6 @@ class Semantics:
             assert not isinstance(result, Fault), result.message
             states.append(result)
         return states, [self.instances.index(i) for i in instances]
-
-
-def _apply(op: str, x: list[int]) -> int:
-    match op:
-        case "+":
-            return x[0] + x[1]
-        case "-":
-            return x[0] - x[1]
-        case "*":
-            return x[0] * x[1]
-        case "//":
-            return x[0] // x[1]
-        case "%":
-            return x[0] % x[1]
-        case "==":
-            return int(x[0] == x[1])
-        case "!=":
-            return int(x[0] != x[1])
-        case "<":
-            return int(x[0] < x[1])
-        case "<=":
-            return int(x[0] <= x[1])
-        case ">":
-            return int(x[0] > x[1])
-        case ">=":
-            return int(x[0] >= x[1])
-        case "&":
-            return x[0] & x[1]
-        case "|":
-            return x[0] | x[1]
-        case "=>":
-            return (1 - x[0]) | x[1]
-        case "~":
-            return 1 - x[0]
-    raise ValueError(f"unknown operator {op!r}")
-
-
-_FOLD: dict[str, Callable[[list[int]], int]] = {
-    "sum": sum,
-    "count": sum,
-    "all": lambda v: int(all(v)),
-    "any": lambda v: int(any(v)),
-    "min": min,
-    "max": max,
-}
 
 
 @dataclass(slots=True)
@@ -394,4 +309,4 @@ def explore(machine: Machine, max_states: int = 1_000_000) -> Explored:
     return result
 
 
-__all__ = ["Explored", "Fault", "FaultKind", "Instance", "NamedState", "Semantics", "State", "explore"]
+__all__ = ["Environment", "Explored", "Fault", "FaultKind", "Instance", "NamedState", "Semantics", "State", "explore"]
