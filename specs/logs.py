@@ -10,10 +10,14 @@ from model.conform import Log, read_log
 from model.errors import FileError
 from model.language import Machine
 from specs.ray import log as ray
+from specs.yunikorn import log as yunikorn
 
 Reader: TypeAlias = Callable[[Machine, Iterable[str], str], Log]
 
-READERS: Final[Mapping[str, tuple[str, Reader]]] = {"ray": ("ray", ray.read)}
+READERS: Final[Mapping[str, tuple[str, Reader]]] = {
+    "ray": ("ray", ray.read),
+    "yunikorn": ("yunikorn", yunikorn.read),
+}
 """For each format the system whose specs it speaks of, and its reader."""
 FORMATS: Final = ("auto", "jsonl", *READERS)
 _PIECE: Final = 1 << 16
@@ -38,7 +42,8 @@ def read(machine: Machine, path: Path, form: str = "auto") -> Log:
 
 
 def _form(beginning: str) -> str:
-    return "ray" if ray.looks_like(beginning) else "jsonl"
+    known = {"ray": ray.looks_like, "yunikorn": yunikorn.looks_like}
+    return next((name for name, looks_like in known.items() if looks_like(beginning)), "jsonl")
 
 
 __all__ = ["FORMATS", "READERS", "read"]

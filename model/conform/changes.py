@@ -21,7 +21,7 @@ from model.conform.log import Record, Told
 from model.errors import FileError
 from model.language import Property
 
-MOST_MERGED: Final = 8
+MOST_MERGED: Final = 16
 """So many records may be of one step."""
 
 _Bucket: TypeAlias = dict[tuple[bytes, int], tuple[int, int]]

@@ -10,8 +10,8 @@ from typing import Final, TypeAlias
 from model.errors import FileError
 from model.trace import Value
 
-Told: TypeAlias = "Value | list[object] | dict[str, object]"
-"""A value as a log has it: as in the JSON of traces, where sets and channels are lists."""
+Told: TypeAlias = "Value | list[object] | dict[str, object] | None"
+"""A value as a log has it: as in the JSON of traces, where sets and channels are lists. None: nobody knows."""
 
 
 MOST_TIED: Final = 16

@@ -88,8 +88,8 @@ class States:
         fits = np.ones(len(states), np.bool_)
         for cell, told in cells.items():
             rows = np.flatnonzero(fits)
-            if not len(rows):
-                break
+            if told is None:  # it may have changed, to whatever
+                continue
             if cell in self._places:
                 fits[rows] = self._column(states[rows], cell) == self._raw(cell, told, where)
             else:

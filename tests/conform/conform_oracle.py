@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterable, Sequence
 
 from model.conform import Log, Pattern, Record
+from model.conform.changes import MOST_MERGED
 from model.conform.log import groups
 from model.language import Machine, Property, PropertyKind
 from model.semantics import Fault, Instance, Semantics, State
@@ -97,7 +98,7 @@ class Oracle:
             moves = [
                 (done + m, new)
                 for _, new in after
-                for m in range(min(8, len(log.records) - done) + 1)
+                for m in range(min(MOST_MERGED, len(log.records) - done) + 1)
                 if all(new[i] == v for i, v in expected(state, log.records[done : done + m]).items())
             ]
             if done < len(log.records) and all(
