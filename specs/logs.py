@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 from model.conform import Log, read_log
 from model.errors import FileError
 from model.language import Machine
+from specs.kubernetes import log as kubernetes
 from specs.ray import log as ray
 from specs.yunikorn import log as yunikorn
 
@@ -26,6 +27,7 @@ class Format:
 
 
 FORMATS: Final[Mapping[str, Format]] = {
+    "kubernetes": Format("kubernetes", kubernetes.looks_like, kubernetes.read),
     "ray": Format("ray", ray.looks_like, ray.read),
     "yunikorn": Format("yunikorn", yunikorn.looks_like, yunikorn.read),
 }

@@ -23,7 +23,7 @@ _STATUS = {"conforms": 0, "diverges": 1, "unknown": 3, "vacuous": 4}
 @click.option(
     "--format",
     "form",
-    type=click.Choice(("auto", "jsonl", "ray", "yunikorn", "simulation")),
+    type=click.Choice(("auto", "jsonl", "ray", "yunikorn", "kubernetes", "simulation")),
     default="auto",
     show_default=True,
     help="What LOG is; auto: as it looks.",
