@@ -14,6 +14,9 @@
 #                       on a large cluster
 #   make lint       ruff and mypy
 
+# Many tests start processes: what is imported is compiled once for all of them, whatever the environment says.
+unexport PYTHONDONTWRITEBYTECODE
+
 SHELL    := /bin/bash
 VENV     := .venv
 BIN      := $(VENV)/bin
