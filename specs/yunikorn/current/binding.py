@@ -15,7 +15,7 @@ several task groups, a second resource, and the autoscaler.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from model.language import Machine
@@ -179,6 +179,8 @@ class Subject:
                 core.preempt(a, f"{a}/{rest[0]}")
             case "remove_application":
                 core.remove_application(a)
+            case "update_configuration":
+                self._raise_limits()
             case _ if (name.startswith("confirm_") and name != "confirm_again") or name == "ignore_confirmation":
                 why = _REASONS[str(before[f"confirm[{a}, {rest[0]}]"])]
                 core.release(AllocationRelease(a, f"{a}/{rest[0]}", why))
@@ -189,6 +191,12 @@ class Subject:
     def _ask_for_placeholder(self, a: str, member: str) -> None:
         size = Resources({UNIT: self.scope.placeholder})
         self.partition.update_allocation(Allocation(f"{a}/{member}", a, size, "", GROUP, True))
+
+    def _raise_limits(self) -> None:
+        """Every limit is one unit more."""
+        for name, queue in self.partition.queues.items():
+            limits = tuple(replace(x, resources=x.resources + Resources({UNIT: 1})) for x in queue.config.limits)
+            self.partition.set_config(name, limits=limits)
 
     def _application(self, name: str) -> AddApplication:
         ask = Resources({UNIT: len(self.scope.members) * self.scope.placeholder})

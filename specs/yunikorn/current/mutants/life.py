@@ -164,7 +164,7 @@ LIFE = (
         "521",
         "placeholders_outlive_the_job",
         "placeholder pods have no owner, so nothing deletes them with the job",
-        "killed_application_has_no_pods",
+        "no_pod_outlives_its_application",
         without_update("remove_application", "task"),
         parameters={"app_removals": 1},
     ),
