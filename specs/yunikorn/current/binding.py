@@ -169,14 +169,14 @@ class Subject:
                 reals = (r for r in self.applications[a].allocations.values() if not r.placeholder)
                 pod = next((r for r in reals if r.node == rest[0]), None)
                 if pod is None:
-                    raise Divergence(f"the core has no real pod of {a} on {rest[0]}")
+                    raise Divergence(f"in the core no real pod of {a} is on {rest[0]}")
                 core.release(AllocationRelease(a, pod.key, TerminationType.STOPPED_BY_RM))
             case "placeholder_timeout":
-                core.fire_placeholder_timer(a)
+                _must(core.fire_placeholder_timer(a), f"no placeholder timer of {a} runs")
             case "completing_timeout":
-                core.fire_state_timer(a)
+                _must(core.fire_state_timer(a), f"no timer of {a} runs")
             case "preempt_placeholder":
-                core.preempt(a, f"{a}/{rest[0]}")
+                _must(core.preempt(a, f"{a}/{rest[0]}"), f"{rest[0]} of {a} is no victim")
             case "remove_application":
                 core.remove_application(a)
             case "update_configuration":
@@ -307,6 +307,11 @@ class Follower(SpecWalk):
             self.fire(call_of(result))
         self.compare(f"cycle: {result}", self.subject.observed(self.shown()))
         return result is not None or bool(cancelled)
+
+
+def _must(done: bool, message: str) -> None:
+    if not done:
+        raise Divergence(f"in the core {message}")
 
 
 def call_of(result: Result) -> Call:

@@ -132,7 +132,6 @@ LIFE = (
         "every_application_can_end",
         keeps_state("confirm_removal", Core.ACCEPTED),
         keeps_state("confirm_ask_removal", Core.ACCEPTED),
-        keeps_state("ask_step", Core.ACCEPTED),
         parameters={"size": 1, "deletions": 1, "repaired": True},
         consequences=("deadlock_free",),
     ),
