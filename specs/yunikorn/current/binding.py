@@ -63,6 +63,7 @@ _REASONS = {
     spec.Reason.PREEMPTED.name: TerminationType.PREEMPTED_BY_SCHEDULER,
     spec.Reason.STOPPED.name: TerminationType.STOPPED_BY_RM,
 }
+_ENDS = (ApplicationState.COMPLETED, ApplicationState.FAILED, ApplicationState.REJECTED, ApplicationState.EXPIRED)
 _MARKS = {reason: name for name, reason in _REASONS.items()}
 
 
@@ -221,9 +222,10 @@ class Subject:
         seen: dict[str, Value] = {}
         core = self.partition
         for a, app in self.applications.items():
-            # a removed application is in no state any more; an expired one is what it was, days later
-            if not shown[f"removed[{a}]"] and shown[f"core[{a}]"] != spec.Core.EXPIRED.name:
-                seen[f"core[{a}]"] = app.state.value.upper()
+            # a removed application is in no state any more; an expired one is what had ended, days later
+            if not shown[f"removed[{a}]"]:
+                expired = shown[f"core[{a}]"] == spec.Core.EXPIRED.name and app.state in _ENDS
+                seen[f"core[{a}]"] = spec.Core.EXPIRED.name if expired else app.state.value.upper()
                 seen[f"completing_timer[{a}]"] = (
                     app.state is ApplicationState.COMPLETING and app.state_timer is not None
                 )
