@@ -233,7 +233,8 @@ def clusters(
     pods: list[RunningPod] = []
     for i, (place, leaf) in enumerate(draw(_RUNNING) if running else ()):
         node = named_nodes[place % len(named_nodes)]
-        pod = RunningPod(f"r{i}", node.name, leaves[leaf % len(leaves)], _ONE_POD)
+        queue, owner = leaves[leaf % len(leaves)], leaf % 2
+        pod = RunningPod(f"r{i}", node.name, queue, _ONE_POD, f"{queue}/old" if owner else "")
         taken = [p.resources for p in pods if p.node == node.name]
         if node.counted(total([*taken, _ONE_POD])).fits_in(node.available):
             pods.append(pod)

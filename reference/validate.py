@@ -206,7 +206,7 @@ class _Judge:
         return shares_fit(sorted((a for a in asked if 0 < a < 1000), reverse=True), [1000] * devices)
 
     def queues(self) -> Iterator[Violation]:
-        """No queue, at any level, is over its maximum or runs more gangs than maxapplications."""
+        """No queue, at any level, is over its maximum or more gangs run there than maxapplications."""
         placed: dict[str, dict[str, int]] = {}
         for a in self.known:
             _add(placed.setdefault(a.application, {}), _pod(self.groups[a.application, a.task_group]), a.count)
@@ -217,9 +217,11 @@ class _Judge:
             for name in here:
                 _add(added, placed.get(name, {}), 1)
             used: dict[str, int] = dict(added)
+            running: set[str] = set()
             for pod in self.cluster.running:
                 if pod.queue == queue.name or pod.queue.startswith(queue.name + "."):
                     _add(used, pod.resources, 1)
+                    running |= {pod.application} - {""}
             for name, limit in queue.maximum.items():
                 if added.get(name, 0) > 0 and used[name] > max(limit, 0):
                     yield Violation(
@@ -227,11 +229,13 @@ class _Judge:
                         queue.name,
                         f"{name}: {used[name]} used ({added[name]} placed), maximum {limit}",
                     )
-            if queue.max_applications is not None and len(here) > queue.max_applications:
+            new = set(here) - running
+            if new and queue.max_applications is not None and len(new) + len(running) > queue.max_applications:
+                beside = f" beside {len(running)} that run" if running else ""
                 yield Violation(
                     Rule.MAX_APPLICATIONS,
                     queue.name,
-                    f"{len(here)} gangs placed, at most {queue.max_applications} allowed",
+                    f"{len(new)} gangs placed{beside}, at most {queue.max_applications} allowed",
                 )
 
     def reserved(self) -> Iterator[Violation]:

@@ -22,13 +22,14 @@ def find_hopeless(cluster: Cluster, kinds: Sequence[NodeKind]) -> dict[str, str]
     """The reason per gang that can never be admitted beside the running pods; ``kinds`` are the cluster's nodes."""
     verdicts: dict[tuple[Constraints, tuple[tuple[str, int], ...]], tuple[int, str]] = {}
     usage = {q.name: cluster.queue_usage(q.name) for q in cluster.queues if q.maximum}
+    begun = {q.name: len(cluster.running_applications(q.name)) for q in cluster.queues}
     found: dict[str, str] = {}
     for app in cluster.applications:
         reason = None if app.weight > 0 else f"weight {app.weight}: admitting it is worth nothing"
         # of a composite group some children are enough: what all of them need says nothing
         needed = () if app.composites else tuple(g for g in app.task_groups if g.min_member)
         if reason is None and not app.composites:
-            reason = _larger_than_queue(app, cluster.queues.path(app.queue), usage)
+            reason = _larger_than_queue(app, cluster.queues.path(app.queue), usage, begun)
         for group in sorted(needed, key=lambda g: g.name):
             if reason is not None:
                 break
@@ -53,7 +54,9 @@ def why_no_way(app: Application) -> str:
     return "the nodes have no room for enough of its groups and members"
 
 
-def _larger_than_queue(app: Application, path: Sequence[Queue], usage: Mapping[str, Mapping[str, int]]) -> str | None:
+def _larger_than_queue(
+    app: Application, path: Sequence[Queue], usage: Mapping[str, Mapping[str, int]], begun: Mapping[str, int]
+) -> str | None:
     """The first queue, from the root, that the gang overflows on its own."""
     ask = app.placeholder_ask
     for queue in path:
@@ -63,8 +66,9 @@ def _larger_than_queue(app: Application, path: Sequence[Queue], usage: Mapping[s
             if need > room and need > 0:
                 held = f" (maximum {limit}, running pods hold {running})" if running else ""
                 return f"larger than queue maximum {queue.name}: {name} {need} > {room}{held}"
-        if queue.max_applications is not None and queue.max_applications < 1:
-            return f"queue {queue.name} allows {queue.max_applications} applications"
+        if queue.max_applications is not None and queue.max_applications - begun[queue.name] < 1:
+            held = f", {begun[queue.name]} run" if begun[queue.name] else ""
+            return f"queue {queue.name} allows {queue.max_applications} applications{held}"
     return None
 
 

@@ -36,7 +36,8 @@ def queue_rows(cluster: Cluster, gangs: Sequence[GangClass], asks: Sequence[Reso
                 wanted[f"{queue.name}: {r} beside what is reserved, {i + 1}"] = (uses, room)
         if queue.max_applications is not None:
             below = {g: 1 for g, gang in enumerate(gangs) if gang.queue in names}
-            wanted[f"{queue.name}: applications"] = (below, queue.max_applications)
+            left = queue.max_applications - len(cluster.running_applications(queue.name))
+            wanted[f"{queue.name}: applications"] = (below, left)
         rows += _binding(gangs, wanted)
     return tuple(rows)
 

@@ -66,6 +66,17 @@ class Cluster:
         """What the running pods in ``queue`` and below hold."""
         return total(p.resources for p in self.running if p.queue == queue or p.queue.startswith(queue + "."))
 
+    def running_applications(self, queue: str) -> frozenset[str]:
+        """The applications that have a pod running in ``queue`` or below: each counts against ``max_applications``.
+
+        Pods that do not say whose they are count for none.
+        """
+        return frozenset(
+            pod.application
+            for pod in self.running
+            if pod.application and (pod.queue == queue or pod.queue.startswith(queue + "."))
+        )
+
     def problems(self) -> list[str]:
         """Every rule of this type that does not hold, one line each; empty for a good cluster."""
         found: list[str] = []

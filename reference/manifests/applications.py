@@ -122,11 +122,14 @@ class _Assembly:
         else:
             self._notices.add(pod.node, "a pod on a node that is not given is passed over", "unknown node")
 
-    def _bind(self, pod: Pod, queue: str) -> None:
+    def _bind(self, pod: Pod, queue: str, application: str = "") -> None:
         assert pod.node is not None
         if pod.node.string() not in self._nodes:
             raise pod.node.error("the name of one of the nodes given", f"the unknown node {pod.node.string()!r}")
-        self._result.running.append(RunningPod(pod.full_name, pod.node.string(), queue, pod.request()))
+        group = pod.task_group.string() if application and pod.task_group else ""
+        self._result.running.append(
+            RunningPod(pod.full_name, pod.node.string(), queue, pod.request(), application, group)
+        )
 
     # Applications
 
@@ -141,14 +144,16 @@ class _Assembly:
             self._notices.add(live[0].source, text, "template")
             return
         queue = self._queue(pods)
+        # of a gang that waits nothing is said to run: pods outside its groups, whose application is left open
+        waits = bool(gang) and not self._has_started(name, gang, pods)
         for pod in live:
             if pod.is_bound:
-                self._bind(pod, queue)
+                self._bind(pod, queue, "" if waits else name)
         waiting = [pod for pod in live if not pod.is_bound and not pod.is_template]
         if not gang:
             for pod in waiting:
                 self._single(name, pod, queue)
-        elif not self._has_started(name, gang, pods):
+        elif waits:
             self._whole(name, gang, pods, queue)
             self._remark_extras(gang, waiting)
 
@@ -171,7 +176,7 @@ class _Assembly:
         request = Resources({k: v for k, v in pod.request().items() if k != PODS})
         group = TaskGroup("pod", 1, request, read_constraints(spec, self._notices))
         application = Application(f"{name}/{pod.name}", queue, (group,), weight=weight_of([pod.weight]))
-        text = "a waiting pod of an application without task groups is taken as a gang of one"
+        text = "a waiting pod of an application without task groups is taken as an application, a gang of one"
         self._notices.add(pod.source, text, "single")
         self._result.waiting.append(Waiting(pod.created, pod.number, application))
 

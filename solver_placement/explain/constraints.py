@@ -99,11 +99,12 @@ def _queues(cluster: Cluster, app: Application, asked: dict[str, int]) -> Iterat
                     Kind.QUEUE_MAXIMUM, queue.name, name, text, relax, edits.without_maximum(queue.name, name)
                 )
         if queue.max_applications is not None:
+            left = queue.max_applications - len(cluster.running_applications(queue.name))
             yield Constraint(
                 Kind.MAX_APPLICATIONS,
                 queue.name,
                 "applications",
-                f"queue {queue.name}: maxapplications, {queue.max_applications} left",
+                f"queue {queue.name}: maxapplications, {max(left, 0)} left",
                 f"raise maxapplications of queue {queue.name}",
                 edits.without_max_applications(queue.name),
             )

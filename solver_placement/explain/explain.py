@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from reference.cluster import Application, Assignment, Cluster, Placement, Queue, QueueTree
+from reference.cluster import Application, Assignment, Cluster, Placement
 from reference.cluster.features import Feature, refuse
 from reference.errors import InputError, sample
 from reference.schedulers.amounts import show
@@ -117,21 +117,7 @@ def settled(cluster: Cluster, placement: Placement, gang: str) -> Cluster:
         if a.application != gang
         for pod in settled_pods(apps[a.application], groups[a.application, a.task_group], a.node, a.count)
     )
-    started = [apps[name].queue for name in placement.admitted if name != gang]
-
-    def counted(queue: Queue) -> Queue:
-        children = tuple(counted(child) for child in queue.children)
-        if queue.max_applications is None:
-            return replace(queue, children=children)
-        here = sum(name == queue.name or name.startswith(queue.name + ".") for name in started)
-        return replace(queue, children=children, max_applications=max(queue.max_applications - here, 0))
-
-    return replace(
-        cluster,
-        applications=(apps[gang],),
-        running=(*cluster.running, *pods),
-        queues=QueueTree(counted(cluster.queues.root)),
-    )
+    return replace(cluster, applications=(apps[gang],), running=(*cluster.running, *pods))
 
 
 class _Search:

@@ -6,7 +6,7 @@ Amounts are 64-bit integers in the base units of ``reference.cluster.resources``
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -151,9 +151,19 @@ class Ground:
         )
         ask = np.array([self._allowed(r, lifted) for r in range(len(self.resources))], np.int64)
         kept = [c for i, c in enumerate(self.constraints) if c.kind is Kind.MAX_APPLICATIONS and i not in lifted]
-        most = {queue.name: queue.max_applications for queue in self.cluster.queues}
-        applications = all((most[c.where] or 0) >= 1 for c in kept)
+        applications = all(self._more_applications(c.where, lifted) for c in kept)
         return Question(self.app, self.requests, free, admits, near, ask, applications)
+
+    def _more_applications(self, queue: str, lifted: frozenset[int]) -> bool:
+        """Whether one application more may run in a queue that has ``max_applications``."""
+        ended, owner = self._ended(lifted), owners(self.cluster, self.app)
+        left = replace(self.cluster, running=tuple(pod for pod in self.cluster.running if owner(pod) not in ended))
+        most = self.cluster.queues.path(queue)[-1].max_applications or 0
+        return len(left.running_applications(queue)) < most
+
+    def _ended(self, lifted: frozenset[int]) -> set[tuple[str, str]]:
+        """Whose running pods are gone."""
+        return {(c.where, c.what) for i in lifted if (c := self.constraints[i]).kind is Kind.RUNNING_PODS}
 
     def needed_maximum(self, queue: str, resource: str, ask: int, lifted: frozenset[int]) -> int:
         """The maximum of ``queue`` that just lets the gang have ``ask`` of ``resource``."""
@@ -189,8 +199,7 @@ class Ground:
 
     def _usage(self, name: str, lifted: frozenset[int]) -> dict[str, int]:
         """What running pods hold of a resource, by their own queue."""
-        owner = owners(self.cluster, self.app)
-        ended = {(c.where, c.what) for i in lifted if (c := self.constraints[i]).kind is Kind.RUNNING_PODS}
+        ended, owner = self._ended(lifted), owners(self.cluster, self.app)
         use: dict[str, int] = {}
         for pod in self.cluster.running:
             if owner(pod) not in ended:

@@ -184,7 +184,7 @@ def test_waiting_pods_without_a_gang_are_gangs_of_one(load_objects: Load) -> Non
         ("plain/p-0", (TaskGroup("pod", 1, request),)),
         ("plain/p-1", (TaskGroup("pod", 1, request, Constraints(node_selector=(("disk", "ssd"),))),)),
     ]
-    assert "taken as a gang of one (and 1 more like this)" in texts(result)
+    assert "a gang of one (and 1 more like this)" in texts(result)
 
 
 def test_pods_without_an_application(load_objects: Load) -> None:
@@ -220,7 +220,7 @@ def test_bound_pods_run_or_occupy(load_objects: Load) -> None:
     asks = Resources({"vcore": 1000, "memory": 2**30, "pods": 1})
     assert result.cluster.running == (
         RunningPod("default/queued", "n1", "root.default", asks),
-        RunningPod("default/mine", "n1", "root.default", asks),
+        RunningPod("default/mine", "n1", "root.default", asks, "web"),
     )
     assert result.cluster.nodes[0].occupied == Resources({"vcore": 100, "memory": 2**20, "pods": 2})
 

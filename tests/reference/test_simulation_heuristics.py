@@ -30,7 +30,9 @@ class Naive:
         """The pods that a cycle binds, in order, as (application, task group, node)."""
         free = {name: before.left(name) for name in before.nodes}
         used = {q.name: dict(self.case.cluster.queue_usage(q.name)) for q in self.case.cluster.queues}
-        running: dict[str, set[str]] = {queue.name: set() for queue in self.case.cluster.queues}
+        running: dict[str, set[str]] = {
+            queue.name: set(self.case.cluster.running_applications(queue.name)) for queue in self.case.cluster.queues
+        }
         for pod in before.pods.values():
             for queue in self.case.cluster.queues.path(before.jobs[pod.application].queue):
                 add(used[queue.name], pod.resources)

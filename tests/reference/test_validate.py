@@ -182,6 +182,10 @@ CORRUPTED: dict[str, tuple[Rule, str, Cluster, Placement]] = {
     "maxapplications of the leaf": (
         Rule.MAX_APPLICATIONS, "root.p.a", example(most={"root.p.a": 0}), GOOD),
     "maxapplications of the parent": (Rule.MAX_APPLICATIONS, "root.p", example(most={"root.p": 1}), GOOD),
+    "too many gangs beside one that runs": (
+        Rule.MAX_APPLICATIONS, "root.p", example(
+            capacity=9, pods=9, most={"root.p": 2}, running=(RunningPod("r", "n0", "root.p.b", POD, "old"),)),
+        GOOD),
     "two racks": (Rule.TOPOLOGY, "one", near(), ONLY_ONE),
     "two racks of a group": (Rule.TOPOLOGY, "one/g", near(group=True), ONLY_ONE),
     "two racks of that name": (Rule.TOPOLOGY, "one", near(keys=("zone", "rack"), racks=("1", "1")), ONLY_ONE),
@@ -381,7 +385,8 @@ def rules_by_the_types_own_helpers(cluster: Cluster, placement: Placement) -> se
             Resources({k: limit - cluster.queue_usage(queue.name).amount(k) for k, limit in queue.maximum.items()})
         ):
             found.add(Rule.QUEUE_MAXIMUM)
-        if queue.max_applications is not None and len(below) > queue.max_applications:
+        there = len(below) + len(cluster.running_applications(queue.name))
+        if below and queue.max_applications is not None and there > queue.max_applications:
             found.add(Rule.MAX_APPLICATIONS)
     return found
 

@@ -59,7 +59,7 @@ def test_a_gang_alone_is_admitted_if_it_fits_one_node(drawn: Cluster) -> None:
     path = drawn.queues.path(app.queue)
     quota = all(
         (app.placeholder_ask + drawn.queue_usage(queue.name)).fits_in_limit(queue.maximum)
-        and queue.max_applications != 0
+        and (queue.max_applications is None or len(drawn.running_applications(queue.name)) < queue.max_applications)
         for queue in path
     )
     only = replace(drawn, nodes=drawn.nodes[:1], running=tuple(p for p in drawn.running if p.node == "n0"))

@@ -30,7 +30,8 @@ def queues_allow(cluster: Cluster, chosen: tuple[Application, ...]) -> bool:
         asked = total(app.placeholder_ask for app in inside)
         if not asked.fits_in_limit(queue.maximum - _listed(cluster.queue_usage(queue.name), queue.maximum)):
             return False
-        if queue.max_applications is not None and len(inside) > queue.max_applications:
+        there = len(inside) + len(cluster.running_applications(queue.name))
+        if inside and queue.max_applications is not None and there > queue.max_applications:
             return False
     return True
 

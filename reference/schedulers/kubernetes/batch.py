@@ -50,7 +50,7 @@ class _Run:
         self.cluster = cluster
         self.scheduler = Scheduler(options)
         self.used = {queue.name: cluster.queue_usage(queue.name) for queue in cluster.queues if queue.maximum}
-        self.groups: Counter[str] = Counter()
+        self.groups = Counter({queue.name: len(cluster.running_applications(queue.name)) for queue in cluster.queues})
         self.cells: Counter[tuple[str, str, str]] = Counter()
         self.admitted: list[str] = []
         self.pending: dict[str, str] = {}

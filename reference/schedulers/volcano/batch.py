@@ -47,7 +47,7 @@ def schedule(cluster: Cluster, **options: object) -> ScheduleResult:
         _free(f"pods that run in {name}", gangs): name
         for name in sorted({queue_of(p.queue) for p in cluster.running} & names)
     }
-    queues = [_with_more_jobs(queue, running.values()) for queue in queues]
+    queues = [_with_more_jobs(queue, running.values(), cluster) for queue in queues]
     beside = [pod for pod in cluster.running if queue_of(pod.queue) not in names]
     scheduler = Scheduler(chosen.configuration(), cluster.nodes, queues, running=beside)
     for name, queue in running.items():
@@ -128,12 +128,13 @@ def _tree(queue: ClusterQueue, name: str, parent: str = ROOT) -> Iterator[Queue]
         yield from _tree(child, child.name, name)
 
 
-def _with_more_jobs(queue: Queue, running: Iterable[str]) -> Queue:
-    """The pods that run in a queue are a job of this run, which the cluster's maxapplications does not count."""
+def _with_more_jobs(queue: Queue, running: Iterable[str], cluster: Cluster) -> Queue:
+    """The pods that run in a queue are one job of this run; for maxapplications they are the applications they name."""
     if queue.max_jobs is None:
         return queue
     more = sum(name == queue.name or queue.name == ROOT or name.startswith(queue.name + ".") for name in running)
-    return replace(queue, max_jobs=queue.max_jobs + more)
+    name = cluster.queues.root.name if queue.name == ROOT else queue.name
+    return replace(queue, max_jobs=queue.max_jobs + more - len(cluster.running_applications(name)))
 
 
 def _leaves(tree: QueueTree) -> Iterator[Queue]:

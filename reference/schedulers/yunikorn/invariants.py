@@ -35,11 +35,13 @@ def _queues(core: Core) -> Iterator[str]:
             used = state.used.get(resource, 0)
             if held.amount(resource) > 0 and used > max(limit, 0) and not any(app.recovered for app in below):
                 yield f"queue {name}: {resource} {used} used, maximum {limit}"
-        begun = sum(1 for app in below if not app.state.is_terminal and (app.begun or app.reals or app.recovered))
+        before = core.queues.begun_before[name]
+        now = sum(1 for app in below if not app.state.is_terminal and (app.begun or app.reals or app.recovered))
+        begun = before + now
         if begun != state.begun:
             yield f"queue {name}: {state.begun} applications counted as begun, {begun} are"
         most = state.queue.max_applications
-        if most is not None and begun > most and not any(app.recovered for app in below):
+        if most is not None and now and begun > most and not any(app.recovered for app in below):
             yield f"queue {name}: {begun} applications have begun, maxapplications {most}"
 
 

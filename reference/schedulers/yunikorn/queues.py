@@ -67,6 +67,10 @@ class Queues:
                     _add(state.used, pod.resources, 1)
         self.running = {name: Resources(state.used) for name, state in self.states.items()}
         """What pods hold that ran from the start, per queue."""
+        self.begun_before = {name: len(cluster.running_applications(name)) for name in self.states}
+        """How many applications ran from the start, per queue: each counts as one that has begun."""
+        for name, state in self.states.items():
+            state.begun = self.begun_before[name]
 
     def _build(self, queue: Queue, above: tuple[QueueState, ...]) -> QueueState:
         state = QueueState(queue)
