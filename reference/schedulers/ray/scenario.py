@@ -102,14 +102,27 @@ class _Player:
         known = _OF_A_LOOP if is_loop else tuple(found)
         only_keys(step, "op", *known)
         named = {key: _plain(value) for key, value in step.mapping().items() if key != "op"}
+        if is_loop and not named:
+            raise step.error(f"what is expected: {', '.join(known)}", "nothing")
         wanted = {"ended_early": False, **named} if is_loop else {**{k: _NOTHING.get(k) for k in found}, **named}
         if "counts" in named:
             found = {**found, "counts": _counts(found)}
         return [
             f"{step.where}.{key}: found {found[key]}, expected {value}"
             for key, value in wanted.items()
-            if found[key] != value
+            if not _same(found[key], value)
         ]
+
+
+def _same(found: object, wanted: object) -> bool:
+    """Equal, and alike: to Python true is 1."""
+    match found, wanted:
+        case dict(), dict():
+            return found.keys() == wanted.keys() and all(_same(found[key], wanted[key]) for key in found)
+        case list(), list():
+            return len(found) == len(wanted) and all(map(_same, found, wanted))
+        case _:
+            return isinstance(found, bool) == isinstance(wanted, bool) and found == wanted
 
 
 def _counts(loop: Json) -> Json:

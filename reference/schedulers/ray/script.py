@@ -19,11 +19,12 @@ Of ``cluster`` only ``node_types`` has to be there. The operations are the metho
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import fields, replace
 from decimal import Decimal
 from typing import Any, Final
 
+from reference.errors import sample
 from reference.manifests.document import Field
 from reference.manifests.queue_parts import only_keys
 from reference.schedulers.ray.arithmetic import DOUBLES
@@ -55,6 +56,8 @@ class World:
         self.now_ms = START_MS
         self.loops: list[Json] = []
         self._names: dict[str, str] = {}
+        self._heard_of: dict[str, set[str]] = {"cloud_instance": set(), "node": set(), "launch": set()}
+        """Every name that there was so far. Late news may speak of it; of other names they are a mistake."""
 
     def do(self, step: Field) -> None:
         """One step. Raises ManifestError for one that cannot be read."""
@@ -76,12 +79,15 @@ class World:
         name = _name(step, "id")
         kind = step.optional("kind", lambda f: f.choice(NodeKind), NodeKind.WORKER)
         running = step.optional("running", Field.boolean, True)
+        self._heard_of["cloud_instance"].add(name)
         self.cloud.instances[name] = CloudInstance(name, _name(step, "type"), kind, running)
 
     def op_cloud_instance_gone(self, step: Field) -> None:
         """The cloud no longer lists the instance ``id``."""
         only_keys(step, "op", "id")
-        self.cloud.instances.pop(_name(step, "id"), None)
+        del self.cloud.instances[
+            _one_of(step.need("id", "a name"), self.cloud.instances, "an instance the cloud lists")
+        ]
 
     def op_cloud(self, step: Field) -> None:
         """``down``: the cloud does not answer, until it is said again."""
@@ -105,6 +111,7 @@ class World:
         for resource, amount in available.items():
             if amount > total.get(resource, amount):
                 raise step.need("available", "").need(resource, "").error("at most the total")
+        self._heard_of["node"].add(name)
         self.gcs.nodes[name] = RayNode(
             name,
             step.optional("cloud_instance", Field.string, ""),
@@ -120,7 +127,7 @@ class World:
     def op_ray_node_gone(self, step: Field) -> None:
         """The GCS no longer reports the node ``id``."""
         only_keys(step, "op", "id")
-        self.gcs.nodes.pop(_name(step, "id"), None)
+        del self.gcs.nodes[_one_of(step.need("id", "a name"), self.gcs.nodes, "a node that the GCS reports")]
 
     def op_demand(self, step: Field) -> None:
         """What waits to run from now on: ``requests``, ``gangs``, ``constraints``."""
@@ -135,23 +142,25 @@ class World:
         """The cloud reports that of a ``launch`` (r1 is the first) ``count`` instances of a ``type`` will not come."""
         only_keys(step, "op", "launch", "type", "count")
         count = step.optional("count", lambda f: f.integer(1, _MOST), 1)
-        self.cloud.errors.append(LaunchNodeError(_name(step, "launch"), _name(step, "type"), count))
+        self.cloud.errors.append(LaunchNodeError(self._heard(step, "launch"), _name(step, "type"), count))
 
     def op_terminate_error(self, step: Field) -> None:
         """The cloud reports that a ``cloud_instance`` could not be terminated."""
         only_keys(step, "op", "cloud_instance")
-        self.cloud.errors.append(TerminateNodeError(_name(step, "cloud_instance")))
+        self.cloud.errors.append(TerminateNodeError(self._heard(step, "cloud_instance")))
 
     def op_refuse_drains(self, step: Field) -> None:
         """From now on these ``nodes``, and no others, refuse to drain."""
         only_keys(step, "op", "nodes")
-        self.gcs.refuses = {each.name() for each in step.list_of("nodes")}
+        self.gcs.refuses = {
+            _one_of(each, self._heard_of["node"], "a node that there is or was") for each in step.list_of("nodes")
+        }
 
     def op_fail_installs(self, step: Field) -> None:
         """The next ``count`` attempts to install Ray on a ``cloud_instance`` fail."""
         only_keys(step, "op", "cloud_instance", "count")
         count = step.optional("count", lambda f: f.integer(0, _MOST), 3)
-        self.installer.fails[_name(step, "cloud_instance")] = count
+        self.installer.fails[self._heard(step, "cloud_instance")] = count
 
     def op_instance(self, step: Field) -> None:
         """The instance manager has an instance ``id`` of a ``type`` already: its ``history`` is a list of statuses,
@@ -164,6 +173,8 @@ class World:
             raise step.need("history", "").error("at least one status")
         kind = NodeKind.WORKER if step.get("cloud_instance") else NodeKind.UNMANAGED
         name, count = _name(step, "id"), step.optional("count", lambda f: f.integer(1, _MOST), 1)
+        for key, names in self._heard_of.items():
+            names |= {step.optional(key, Field.name, "")} - {""}
         for number in range(count):
             self.autoscaler.manager.put(
                 ManagedInstance(
@@ -184,6 +195,10 @@ class World:
         self.cloud.launches, self.cloud.terminations, self.gcs.drained = [], [], []
         self.installer.attempts.clear()
         self.loops.append(self._told(self.autoscaler.loop(self.config, self.now_ms)))
+        self._heard_of["launch"] |= {request for request, _, _ in self.cloud.launches}
+
+    def _heard(self, step: Field, key: str) -> str:
+        return _one_of(step.need(key, "a name"), self._heard_of[key], f"a {key} that there is or was")
 
     def _told(self, loop: Loop) -> Json:
         """A loop as JSON. Instances made by it are named i1, i2 and so on, in the order of their first events."""
@@ -251,6 +266,13 @@ def play(script: Field, edition: Edition) -> list[Json]:
 
 def _name(step: Field, key: str) -> str:
     return step.need(key, "a name").name()
+
+
+def _one_of(field: Field, known: Collection[str], expected: str) -> str:
+    """The name, which is one of ``known``."""
+    if field.name() not in known:
+        raise field.error(f"{expected}: {sample(sorted(known)) or 'there is none'}")
+    return field.name()
 
 
 def _since(field: Field, now_ms: int) -> tuple[InstanceStatus, int]:

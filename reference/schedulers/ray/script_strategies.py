@@ -95,7 +95,8 @@ class _Around:
                 for count in (1, 2):
                     yield {"op": "launch_error", "launch": each.launch_request, "type": each.type, "count": count}
             if each.status is InstanceStatus.TERMINATING:
-                yield from [{"op": "cloud_instance_gone", "id": each.cloud_instance}] * 4
+                if each.cloud_instance in self._world.cloud.instances:
+                    yield from [{"op": "cloud_instance_gone", "id": each.cloud_instance}] * 4
                 yield {"op": "terminate_error", "cloud_instance": each.cloud_instance}
 
     def _cloud(self, node_type: str, running: bool = True, kind: str = "WORKER") -> Json:

@@ -5,8 +5,10 @@ A step is ``{"op": ..., ...}``. What upstream's tests set up and call: ``queue``
 ``ralloc``, ``phalloc``, ``alloc`` (the three parts of a cycle), ``cycle`` (all of it), ``confirm`` (the shim releases),
 ``remove_ask``, ``preempt``, ``remove_node``, ``remove_app``, ``ph_timer`` and ``completing_timer`` (they fire now),
 ``clock`` (to a time in milliseconds). ``expect`` compares the state; other steps may say what comes of them
-(``want``, ``accepted``, ``released``, ``confirmed``, ``sizes``). Sequence numbers of upstream's creation times are
-``created``, in milliseconds. Steps of the shim are in ``scenario_shim.py``.
+(``want``, ``accepted``, ``released``, ``confirmed``, ``sizes``). What speaks of an application, a node or a key that
+the core does not know is ignored there: the step says so by ``"ignored": true``, or what it releases (nothing).
+Sequence numbers of upstream's creation times are ``created``, in milliseconds. Steps of the shim are in
+``scenario_shim.py``.
 """
 
 from __future__ import annotations
@@ -222,12 +224,12 @@ class _Player:
         return [("accepted", step.optional("accepted", Field.boolean, True), taken)]
 
     def confirm(self, step: Field) -> Found:
-        only_keys(step, "op", "app", "key", "type", "released", "confirmed")
+        only_keys(step, "op", "app", "key", "type", "released", "confirmed", "ignored")
         key = step.optional("key", Field.string, "")
         app = step.optional("app", Field.name, self.app_of.get(key, ""))
         type_ = step.need("type", "why it goes").choice(TerminationType)
+        found = self.ignored(step, not self.has(app, key, with_asks=type_ is not TerminationType.TIMEOUT))
         removed = self.partition.release(AllocationRelease(app, key, type_))
-        found: Found = []
         if "released" in step.mapping():
             found.append(("released", step.need("released", "how many").integer(0, _MOST), len(removed.released)))
         if "confirmed" in step.mapping():
@@ -236,9 +238,27 @@ class _Player:
         return found
 
     def remove_ask(self, step: Field) -> Found:
-        only_keys(step, "op", "app", "key")
-        self.partition.remove_ask(_name(step, "app"), _name(step, "key"))
-        return []
+        only_keys(step, "op", "app", "key", "ignored")
+        app, key = _name(step, "app"), _name(step, "key")
+        there = self.partition.applications.get(app)
+        found = self.ignored(step, there is None or key not in there.requests)
+        self.partition.remove_ask(app, key)
+        return found
+
+    def has(self, app: str, key: str, *, with_asks: bool) -> bool:
+        """Whether the core knows the application, and of it the allocation of that key, if one is named."""
+        there = self.partition.applications.get(app)
+        if there is None:
+            return False
+        return not key or key in there.allocations or (with_asks and key in there.requests)
+
+    @staticmethod
+    def ignored(step: Field, found: bool) -> Found:
+        """Whether the core ignores a step, against what the step says of it: that it does not, where it says nothing of
+        what comes of it either."""
+        if "ignored" not in step.mapping() and {"released", "confirmed"} & step.mapping().keys():
+            return []
+        return [("ignored, as unknown", step.optional("ignored", Field.boolean, False), found)]
 
     def preempt(self, step: Field) -> Found:
         only_keys(step, "op", "app", "key", "marked")
@@ -247,18 +267,22 @@ class _Player:
         return [("marked", step.optional("marked", Field.boolean, True), marked)]
 
     def remove_node(self, step: Field) -> Found:
-        only_keys(step, "op", "id", "released", "confirmed")
-        removed = self.partition.remove_node(_name(step, "id"))
-        return [
+        only_keys(step, "op", "id", "released", "confirmed", "ignored")
+        name = _name(step, "id")
+        found = self.ignored(step, name not in self.partition.nodes.index)
+        removed = self.partition.remove_node(name)
+        return found + [
             (name, [f.name() for f in step.list_of(name)], [r.key for r in requests])
             for name, requests in (("released", removed.released), ("confirmed", removed.confirmed))
             if step.get(name) is not None
         ]
 
     def remove_app(self, step: Field) -> Found:
-        only_keys(step, "op", "id")
-        self.partition.remove_application(_name(step, "id"))
-        return []
+        only_keys(step, "op", "id", "ignored")
+        name = _name(step, "id")
+        found = self.ignored(step, name not in self.partition.applications)
+        self.partition.remove_application(name)
+        return found
 
     # --- cycles and time ---
 

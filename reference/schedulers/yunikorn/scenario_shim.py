@@ -95,10 +95,13 @@ class ShimSteps:
         return [("added", True, self.shim.add_pod(task))]
 
     def _pod_gone(self, step: Field) -> Found:
-        only_keys(step, "op", "key")
-        self.shim.pod_gone(step.need("key", "a name").name())
+        only_keys(step, "op", "key", "ignored")
+        key = step.need("key", "a name").name()
+        tasks = (task for app in self.shim.applications.values() for task in app.tasks.values())
+        known = key in self.shim.pods.there or any(task.key == key for task in tasks)
+        self.shim.pod_gone(key)
         self.shim.settle()
-        return []
+        return [("ignored, as unknown", step.optional("ignored", Field.boolean, False), not known)]
 
     def _kill(self, step: Field) -> Found:
         only_keys(step, "op", "app")

@@ -52,6 +52,22 @@ def test_a_scenario_that_expects_something_else_fails(scenario: Field) -> None:
         ([{"op": "instance", "id": "i", "history": []}], "steps[0].history", "at least one status"),
         ([{"op": "ray_node", "id": "n", "available": {"CPU": 3}, "total": {"CPU": 2}}], "available.CPU", "at most"),
         ([{"op": "configure", "speed": 2}], "steps[0].speed", "one of"),
+        ([{"op": "loop"}, {"op": "expect"}], "steps[1]", "what is expected"),
+        ([{"op": "cloud_instance_gone", "id": "c"}], "steps[0].id", "an instance the cloud lists: there is none"),
+        (
+            [{"op": "cloud_instance", "id": "c", "type": "A"}, *[{"op": "cloud_instance_gone", "id": "c"}] * 2],
+            "steps[2].id",
+            "an instance the cloud lists",
+        ),
+        ([{"op": "ray_node_gone", "id": "n"}], "steps[0].id", "a node that the GCS reports"),
+        (
+            [{"op": "ray_node", "id": "n"}, {"op": "refuse_drains", "nodes": ["n", "m"]}],
+            "steps[1].nodes[1]",
+            "a node that there is or was: n",
+        ),
+        ([{"op": "terminate_error", "cloud_instance": "c"}], "steps[0].cloud_instance", "that there is or was"),
+        ([{"op": "fail_installs", "cloud_instance": "c"}], "steps[0].cloud_instance", "that there is or was"),
+        ([{"op": "launch_error", "launch": "r1", "type": "A"}], "steps[0].launch", "a launch that there is or was"),
     ],
 )
 def test_a_scenario_that_cannot_be_read(steps: list[Json], where: str, expected: str) -> None:
@@ -59,6 +75,22 @@ def test_a_scenario_that_cannot_be_read(steps: list[Json], where: str, expected:
         run({"id": "x", "upstream": "y", "cluster": {"node_types": {}}, "steps": steps})
     assert where in caught.value.where
     assert expected in caught.value.expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "passes"),
+    [
+        ({"to_launch": {"A": 1}}, True),
+        ({"to_launch": {"A": 1.0}}, True),
+        ({"to_launch": {"A": True}}, False),
+        ({"to_launch": {"A": 1}, "infeasible_requests": False}, False),
+        ({"to_launch": {"A": "1"}}, False),
+    ],
+)
+def test_true_is_not_one(expected: Json, passes: bool) -> None:
+    steps = [{"op": "schedule", "requests": [{"resources": {"CPU": 1}}]}, {"op": "expect", **expected}]
+    cluster = {"node_types": {"A": {"resources": {"CPU": 1}, "max": 1}}}
+    assert (run({"id": "x", "upstream": "y", "cluster": cluster, "steps": steps}) == ()) is passes
 
 
 @pytest.mark.parametrize("case", SUBOPTIMAL, ids=lambda case: case["name"])

@@ -22,7 +22,7 @@ DATA = Path(__file__).resolve().parents[2] / "data" / "scenarios"
 FILES = sorted(DATA.glob("yunikorn*.json"))
 SCENARIOS = [scenario for path in FILES for scenario in load(path, systems())]
 
-EXPECTED = ("want", "accepted", "released", "confirmed", "sizes", "marked", "node")
+EXPECTED = ("want", "accepted", "released", "confirmed", "sizes", "marked", "node", "ignored")
 """What is expected of a step that is not ``expect``; ``node`` only of a cycle."""
 
 
@@ -135,3 +135,35 @@ def test_a_damaged_scenario_is_played_or_told(random: Random) -> None:
             step[random.choice(list(step))] = random.choice(REPLACEMENTS)
     with contextlib.suppress(InputError):
         assert isinstance(yunikorn.run(content), tuple)
+
+
+BEGIN = [
+    {"op": "queue", "name": "root"},
+    {"op": "queue", "name": "root.q"},
+    {"op": "node", "id": "n", "res": {"vcore": 1}},
+    {"op": "app", "id": "a", "queue": "root.q"},
+]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"op": "remove_node", "id": "m"},
+        {"op": "remove_app", "id": "b"},
+        {"op": "remove_ask", "app": "a", "key": "k"},
+        {"op": "remove_ask", "app": "b", "key": "k"},
+        {"op": "confirm", "app": "a", "key": "k", "type": "STOPPED_BY_RM"},
+        {"op": "confirm", "app": "b", "key": "", "type": "TIMEOUT"},
+        {"op": "pod_gone", "key": "k"},
+    ],
+    ids=lambda step: str(step["op"]),
+)
+def test_what_the_core_ignores_is_told(step: dict[str, Any]) -> None:
+    [told] = yunikorn.run({"id": "x", "steps": [*BEGIN, step]})
+    assert told == f"steps[4] ({step['op']}): ignored, as unknown: expected false, found true"
+    assert yunikorn.run({"id": "x", "steps": [*BEGIN, {**step, "ignored": True}]}) == ()
+
+
+def test_what_the_core_heeds_is_not_ignored() -> None:
+    [told] = yunikorn.run({"id": "x", "steps": [*BEGIN, {"op": "remove_node", "id": "n", "ignored": True}]})
+    assert "expected true, found false" in told
