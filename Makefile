@@ -1,6 +1,6 @@
 # Every target brings its own .venv: all it takes is Python 3.11, pip and make.
 #   make review     the report on examples/spark-gangs, in report.html
-#   make test       the fast tests, with coverage
+#   make test       the fast tests, with coverage by those that are traced
 #   make test-slow  the slow tests, with many more random examples
 #   make test-peers the exports, by Spin (spin, gcc) and TLC (java; its jar is fetched): fails where one is missing
 #   make mutants    every mutant of every spec: each must break the property that it names
