@@ -52,8 +52,8 @@ def schedule(cluster: Cluster, **options: object) -> ScheduleResult:
         raise InputError(
             f"{pods:,} pods in all gangs", f"at most {MOST_PODS:,} for a reference scheduler", where="gangs"
         )
-    plugin = chosen.queues or _plugin_for(cluster.queues)
-    queues = list(_tree(cluster.queues.root, ROOT) if plugin == "capacity" else _leaves(cluster.queues))
+    plugin = chosen.queues or plugin_for(cluster.queues)
+    queues = queues_of(cluster.queues, plugin)
     log: list[Step] = []
     names = {queue.name for queue in queues}
 
@@ -113,7 +113,12 @@ def _with_more_jobs(queue: Queue, running: Iterable[str]) -> Queue:
     return replace(queue, max_jobs=queue.max_jobs + more)
 
 
-def _plugin_for(tree: QueueTree) -> str:
+def queues_of(tree: QueueTree, plugin: str) -> list[Queue]:
+    """Volcano's queues as the plugin ``capacity`` or ``proportion`` takes them. InputError for what it cannot take."""
+    return list(_tree(tree.root, ROOT) if plugin == "capacity" else _leaves(tree))
+
+
+def plugin_for(tree: QueueTree) -> str:
     """``proportion`` for queues that have weights and nothing that it does not know; else ``capacity``, which does not
     look at weights."""
     has_weights = any(queue.weight != 1 for queue in tree)

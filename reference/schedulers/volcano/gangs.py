@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from reference.cluster import Application, Cluster, Node, TaskGroup, TopologyConstraint
 from reference.schedulers.domains import Keys, together
@@ -23,6 +24,9 @@ class Network:
 
     tiers: dict[Keys, int]
     hyper_nodes: tuple[HyperNode, ...]
+
+
+NO_NETWORK: Final = Network({}, ())
 
 
 def network_of(cluster: Cluster) -> Network:
