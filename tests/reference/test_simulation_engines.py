@@ -128,7 +128,8 @@ def test_kubernetes_preempts_for_a_gang_of_higher_priority() -> None:
 
 
 def test_volcano_gives_room_to_the_queue_that_has_less_of_what_it_deserves() -> None:
-    """Both queues are guaranteed two of four; a has two when b comes, and one gang of each waits for the room of c."""
+    """Both are guaranteed two of four. A gang of each waits when b's first ends: b has less now, so its gang starts,
+    though it came later."""
     queues = tree(*(replace(leaf(f"root.{name}"), guaranteed=tiny([2], QUEUE).nodes[0].capacity) for name in "ab"))
     where = tiny([4], queues)
     jobs = [
@@ -137,7 +138,7 @@ def test_volcano_gives_room_to_the_queue_that_has_less_of_what_it_deserves() -> 
         job(gang("a2", "root.a", 2), 10, 1000),
         job(gang("b2", "root.b", 2), 20, 1000),
     ]
-    assert started(run("volcano", where, *jobs)) == {"a1": 0, "b1": 0, "a2": 9000, "b2": 1000}
+    assert started(run("volcano", where, *jobs)) == {"a1": 0, "b1": 0, "a2": 2000, "b2": 1000}
 
 
 @pytest.mark.parametrize("policy", BOTH)
