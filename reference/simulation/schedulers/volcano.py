@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Sequence
 
 from reference.cluster import Application, Cluster, Node
-from reference.schedulers.volcano import ROOT, Options, Scheduler, Step, StepKind
+from reference.schedulers.volcano import ROOT, Options, Scheduler, Step, StepKind, TaskStatus
 from reference.schedulers.volcano.batch import plugin_for, queues_of
 from reference.schedulers.volcano.gangs import NO_NETWORK, job_of
 from reference.simulation.scheduler import Bound, Change, Released, Said
@@ -37,6 +37,8 @@ class VolcanoScheduler:
         self._pods: dict[int, str] = {}
         self._number_of: dict[str, int] = {}
         self._changes: list[Change] = []
+        self._pending = 0
+        """Pods without a node, of all jobs."""
         self._is_settled = True
         """Whether the last session bound nothing, and nothing happened since."""
 
@@ -48,7 +50,9 @@ class VolcanoScheduler:
     def remove_node(self, node: str, now: int) -> None:
         """Its pods are lost; what their controllers make anew goes with the job, which has failed."""
         self._is_settled = False
-        for task in self.scheduler.remove_node(node).evicted:
+        lost = self.scheduler.remove_node(node).evicted
+        self._pending += len(lost)
+        for task in lost:
             self._changes.append(Released(self.scheduler.tasks[task].job.name, self._forget(task), "its node is gone"))
 
     def submit(self, application: Application, now: int) -> None:
@@ -56,11 +60,13 @@ class VolcanoScheduler:
         self._is_settled = False
         queue = self._renamed.get(application.queue, application.queue)
         self.scheduler.add_job(job_of(application, queue, NO_NETWORK))
+        self._pending += application.members
 
     def withdraw(self, application: str, now: int) -> None:
         """The job is deleted with all of its pods."""
         self._is_settled = False
         job = self.scheduler.jobs.get(application)
+        self._pending -= job.counts[TaskStatus.PENDING] if job else 0
         for task in job.tasks if job else ():
             if task in self._number_of:
                 self._forget(task)
@@ -83,7 +89,7 @@ class VolcanoScheduler:
 
     def cycle(self, now: int) -> Sequence[Change]:
         """What is lost is told first, so that no session sees the pods of a job that has failed."""
-        if not self._changes and not self._is_settled:
+        if not self._changes and not self._is_settled and self._pending:
             record = self.scheduler.run_session()
             self._is_settled = not record.bound
             if record.bound:
@@ -96,6 +102,7 @@ class VolcanoScheduler:
 
     def _bound(self, name: str, node: str) -> Bound:
         number = next(self._numbers)
+        self._pending -= 1
         self._pods[number], self._number_of[name] = name, number
         task = self.scheduler.tasks[name]
         return Bound(task.job.name, task.role, number, node)
