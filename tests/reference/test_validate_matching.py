@@ -71,7 +71,6 @@ def test_tolerations(toleration: Toleration, tolerated: bool) -> None:
         (Requirement("zone", Operator.LT, ("3",)), False),
         (Requirement("none", Operator.GT, ("3",)), False),
         (Requirement("rank", Operator.GT), False),
-        (Requirement("rank", Operator.GT), False),
         (Requirement("rank", Operator.GT, ("1", "1")), False),
         (Requirement("rank", Operator.GT, ("0_1",)), False),
         (Requirement("rank", Operator.LT, (str(2**63),)), False),
