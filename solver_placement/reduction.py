@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from reference.cluster import Application, Cluster, Constraints, Resources, total
+from reference.cluster.features import Feature, reduce_to
 from reference.cluster.node import DEVICE
 from solver_placement.arrange import Devices
 from solver_placement.devices import room_alone
@@ -62,7 +63,17 @@ def reduce_cluster(cluster: Cluster) -> Problem:
     limits = (*_one_way_each(gangs), *queue_rows(cluster, gangs, asks))
     pieces = {name: parts for family in families for name, parts in family.pieces.items()}
     by_name = {a.name: a for a in cluster.applications}
-    return Problem(space.resources, space.units, pods, gangs, nodes, limits, hopeless, by_name, pieces)
+    looser = _looser(cluster, apps, hopeless)
+    return Problem(space.resources, space.units, pods, gangs, nodes, limits, hopeless, by_name, pieces, looser)
+
+
+def _looser(cluster: Cluster, apps: Sequence[Application], hopeless: Mapping[str, str]) -> Problem | None:
+    """The problem of the gangs that are not hopeless, without their topology; None where they have none."""
+    if not any(True for app in apps for _ in required_keys(app)):
+        return None
+    kept = tuple(app for app in apps if app.name not in hopeless)
+    plain, _ = reduce_to(replace(cluster, applications=kept), frozenset(Feature) - {Feature.TOPOLOGY}, "")
+    return reduce_cluster(plain)
 
 
 def _units(apps: Sequence[Application], kinds: Sequence[NodeKind]) -> tuple[tuple[str, ...], Amounts, Amounts]:
