@@ -56,9 +56,9 @@ def _solve(problem: Problem, patterns: list[tuple[int, Pattern]], bound: int, ef
         weight.set_coefficient(z, gang.weight)
         for t, k in gang.pods:
             pods[t].set_coefficient(z, -k)
-    for limit, row in zip(limits, problem.limits, strict=True):
+    for queue, row in zip(limits, problem.limits, strict=True):
         for g, n in row.uses.items():
-            limit.set_coefficient(gangs[g], n)
+            queue.set_coefficient(gangs[g], n)
     uses = [model.add_integer_variable(lb=0, ub=problem.nodes[c].count) for c, _ in patterns]
     for (c, pattern), use in zip(patterns, uses, strict=True):
         nodes[c].set_coefficient(use, 1)

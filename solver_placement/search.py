@@ -87,8 +87,9 @@ def _improve(problem: Problem, master: Master, best: Packing, bound: int, effort
         for _ in range(dives):
             if problem.weight(best) < bound and effort.left() > 0.1:
                 best = diver.improve(best, effort)
+                effort.watch.tell(problem.weight(best), bound)
         if not tried and problem.weight(best) < bound:
-            best, tried = integer_master(master, best, bound, effort.until(0.4 * effort.left())), True
+            best, tried = integer_master(master, best, bound, effort.until(min(0.4 * effort.left(), 30))), True
             continue
         near.best = best
         if near.step(bound):
