@@ -84,7 +84,7 @@ def lexicographic(
             formulation.model.maximize(expression)
         else:
             formulation.model.minimize(expression)
-        share = 1.0 if i == len(goals) - 1 else 0.5
+        share = 1.0 if i == len(goals) - 1 else 0.5  # float: a share of the seconds that are left
         found = run(formulation.model, effort.until(share * effort.left()), maximise=goal.maximise)
         if found.outcome is Outcome.IMPOSSIBLE:
             raise Unsound(f"phase {goal.name}: a packing was found, yet the model has none")
