@@ -1,6 +1,6 @@
 # Every target brings its own .venv: all it takes is Python 3.11, pip and make.
 #   make review     the report on examples/spark-gangs, in report.html
-#   make test       the fast tests, with coverage
+#   make test       the fast tests, with coverage by those that are traced
 #   make test-slow  the slow tests, with many more random examples
 #   make test-peers the exports, by Spin (spin, gcc) and TLC (java; its jar is fetched): fails where one is missing
 #   make mutants    every mutant of every spec: each must break the property that it names
@@ -13,6 +13,9 @@
 #   make bench-schedule the reference of Ray's scheduler against the real one, as ratios (after make peer-ray); Kubernetes'
 #                       on a large cluster
 #   make lint       ruff and mypy
+
+# Many tests start processes: what is imported is compiled once for all of them, whatever the environment says.
+unexport PYTHONDONTWRITEBYTECODE
 
 SHELL    := /bin/bash
 VENV     := .venv

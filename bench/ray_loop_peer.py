@@ -1,5 +1,6 @@
 """The autoscaler v2 of an installed Ray, one script of events a line: reads the JSON that
-``reference/schedulers/ray/script.py`` plays, and prints what each loop did, in the same form, with ``ray_version``.
+``reference/schedulers/ray/script.py`` plays, and prints what each loop did, in the same form, with ``ray_version``. Of
+a script with ``log`` true it also prints what Ray's instance manager logs, line by line, with the script's times.
 
 The autoscaler's loop, its reconciler, instance manager, scheduler and subscribers are Ray's own; the cloud, the GCS,
 the installer and the clock are made here, and threads run at once. It runs in an environment of its own, which
@@ -12,6 +13,8 @@ import json
 import logging
 import sys
 from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime
 from queue import Queue
 from types import SimpleNamespace
 from typing import Any
@@ -95,6 +98,8 @@ class World:
         self.refuses: set[str] = set()
         self.demand: Json = {}
         self.down, self.loops, self.requests = False, 0, 0
+        # Ray reads its configuration when a loop begins, and logs that; here nothing is read
+        self.begins: Callable[[], None] = lambda: None
         self.now = START_MS
         self.names: dict[str, str] = {}
         self.launch_names: dict[str, str] = {}
@@ -278,6 +283,7 @@ class World:
         """One loop of the autoscaler."""
         self.now += int(after_s * 1000)
         self.loops += 1
+        self.begins()
         self.told: Json = {"events": [], "launches": [], "terminations": [], "drains": [], "installs": {}}
         constraints = counted(self.demand.get("constraints", []))
         state = pb.ClusterResourceState(
@@ -319,9 +325,45 @@ class World:
         }
 
 
-def play(script: Json) -> list[Json]:
-    """What each loop of a script does."""
+class Lines(logging.Handler):
+    """Keeps what is logged, in the form of Ray's own files."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(logging.INFO)
+        self.world = world
+        self.lines: list[str] = []
+        world.begins = lambda: self._add("INFO config.py:187", "Calculating hashes for file mounts and ray commands.")
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """One line."""
+        self._add(f"{record.levelname} {record.filename}:{record.lineno}", record.getMessage())
+
+    def _add(self, place: str, text: str) -> None:
+        at = datetime.fromtimestamp(self.world.now / 1000, UTC)
+        self.lines.append(f"{at:%Y-%m-%d %H:%M:%S},{self.world.now % 1000:03d}\t{place} -- {text}")
+
+
+def logged(script: Json) -> tuple[list[Json], list[str]]:
+    """What each loop of a script does, and what the instance manager logs meanwhile."""
+    logger = logging.getLogger(InstanceManager.__module__)
     world = World(script["cluster"])
+    handler = Lines(world)
+    disabled, level, propagates = logging.root.manager.disable, logger.level, logger.propagate
+    logging.disable(logging.NOTSET)
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    try:
+        return play(script, world), handler.lines
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+        logger.propagate = propagates
+        logging.disable(disabled)
+
+
+def play(script: Json, world: World) -> list[Json]:
+    """What each loop of a script does."""
     told = []
     for step in script["steps"]:
         given = {key: value for key, value in step.items() if key != "op"}
@@ -336,7 +378,13 @@ def main() -> None:
     if not sys.flags.dev_mode:
         logging.disable(logging.CRITICAL)
     for line in sys.stdin:
-        print(json.dumps({"ray_version": ray.__version__, "loops": play(json.loads(line))}), flush=True)
+        script = json.loads(line)
+        if script.get("log"):
+            loops, lines = logged(script)
+            answer = {"loops": loops, "log": lines}
+        else:
+            answer = {"loops": play(script, World(script["cluster"]))}
+        print(json.dumps({"ray_version": ray.__version__, **answer}), flush=True)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 import click
@@ -28,7 +28,7 @@ def cluster_input(command: F) -> F:
 
 
 def read_cluster(
-    paths: tuple[str, ...], gang_seed: int, engines: Mapping[str, frozenset[Feature]]
+    paths: tuple[str, ...], gang_seed: int, engines: Mapping[str, frozenset[Feature]], shared_gpus: bool = False
 ) -> tuple[Cluster, list[str]]:
     """The cluster of these files, and what was dropped or assumed, which is also told on stderr.
 
@@ -37,7 +37,7 @@ def read_cluster(
     """
     from reference.manifests import load
 
-    result = load(paths, gang_seed=gang_seed)
+    result = load(paths, gang_seed=gang_seed, shared_gpus=shared_gpus)
     cluster, warnings = result.cluster, [str(w) for w in result.warnings]
     for who, known in engines.items():
         cluster, reduced = reduce_to(cluster, known, who)
@@ -53,8 +53,9 @@ def known_to(*names: str) -> dict[str, frozenset[Feature]]:
     return {name: KNOWS.get(name, frozenset()) for name in names}
 
 
-def solver() -> dict[str, frozenset[Feature]]:
-    """What the solver knows."""
-    from solver_placement.solve import KNOWS
+def solver(*, launches: bool = False, objectives: Iterable[str] = ()) -> dict[str, frozenset[Feature]]:
+    """What the solver knows; with ``launches`` also of node types, and what these ``objectives`` read."""
+    from solver_placement.solve import KNOWS, KNOWS_LAUNCHES, READS
 
-    return {"the solver": KNOWS}
+    known = KNOWS_LAUNCHES if launches else KNOWS
+    return {"the solver": known | {READS[name] for name in objectives if name in READS}}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from reference.cluster import Placement
+from reference.cluster import Cluster, Placement
 
 
 class Status(enum.Enum):
@@ -29,8 +30,30 @@ class Objective:
 
 
 @dataclass(frozen=True, slots=True)
+class Phase:
+    """One objective of several: its value, and the best it can be while those before it are as good as they are.
+
+    ``sense`` is ``maximise`` or ``minimise``.
+    """
+
+    name: str
+    sense: str
+    value: int
+    bound: int
+
+    @property
+    def proven(self) -> bool:
+        """Whether nothing better is possible in this phase."""
+        return self.value == self.bound
+
+
+@dataclass(frozen=True, slots=True)
 class Solution:
-    """``bound``: no placement has more weight. ``nodes_bound``: none of at least this weight uses fewer nodes."""
+    """``bound``: no placement has more weight. ``nodes_bound``: none of at least this weight uses fewer nodes.
+
+    ``phases`` are the objectives in their order. ``launched`` counts the nodes to launch by type; ``cluster`` is the
+    question with those nodes in it, which is what the placement is for.
+    """
 
     placement: Placement
     objective: Objective
@@ -39,6 +62,9 @@ class Solution:
     status: Status
     method: str
     seconds: float
+    phases: tuple[Phase, ...]
+    cluster: Cluster
+    launched: Mapping[str, int]
 
     @property
     def gap(self) -> Fraction:

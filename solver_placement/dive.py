@@ -2,8 +2,8 @@
 
 What is fixed leaves a smaller problem, for which new patterns are generated; so the last nodes get patterns that are
 made for what is left. Afterwards the gangs are chosen exactly for the pods that the patterns hold, and a first-fit
-fills what still fits. Later dives keep a random part of the best packing and fill the rest anew: a neighbourhood search whose
-neighbourhoods are hundreds of nodes.
+fills what still fits. Later dives keep a random part of the best packing and fill the rest anew: a neighbourhood search
+whose neighbourhoods are hundreds of nodes.
 """
 
 # float: seconds, and a linear program whose solution is only rounded; every packing is checked on integers

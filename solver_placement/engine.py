@@ -10,11 +10,43 @@ repeatable when it proves it, and whose placement may then differ between runs.
 from __future__ import annotations
 
 import enum
+import threading
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from ortools.sat.python import cp_model
+
+
+class Watch:
+    """Somebody who looks on: is told of progress, and may ask for an end, from another thread.
+
+    The best answer so far, with its bound, is then the answer.
+    """
+
+    def __init__(self, tell: Callable[[int, int], None] | None = None) -> None:
+        self.stopped = False
+        self._tell = tell
+        self._running: cp_model.CpSolver | None = None
+
+    def stop(self) -> None:
+        """End what runs, and start nothing more."""
+        self.stopped = True
+        if (running := self._running) is not None:
+            running.stop_search()
+
+    def tell(self, weight: int, bound: int) -> None:
+        """The best weight so far and its bound."""
+        if self._tell is not None:
+            self._tell(weight, bound)
+
+    def solve(self, solver: cp_model.CpSolver, model: cp_model.CpModel) -> int:
+        """Run ``solver``, so that ``stop`` can end it."""
+        self._running = solver
+        try:
+            return int(solver.solve(model))
+        finally:
+            self._running = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +55,7 @@ class Effort:
 
     ``deadline`` is on the clock of ``time.monotonic``; ``patience`` is in CP-SAT's deterministic seconds;
     ``fewest_nodes`` is False where only the weight is of interest; ``others`` is how many solutions are wanted beside
-    the best.
+    the best; ``watch`` looks on.
     """
 
     deadline: float
@@ -32,10 +64,11 @@ class Effort:
     patience: float = 2.0
     fewest_nodes: bool = True
     others: int = 0
+    watch: Watch = field(default_factory=Watch)
 
     def left(self) -> float:
-        """Seconds until the deadline, at least 0."""
-        return max(0.0, self.deadline - time.monotonic())
+        """Seconds until the deadline, at least 0; 0 where somebody asked for an end."""
+        return 0.0 if self.watch.stopped else max(0.0, self.deadline - time.monotonic())
 
     def until(self, seconds: float) -> Effort:
         """The same effort that ends ``seconds`` from now, if that is sooner."""
@@ -101,7 +134,9 @@ def _attempt(model: cp_model.CpModel, effort: Effort, maximise: bool, workers: i
         parameters.max_deterministic_time = effort.patience
     elif workers == 2:
         parameters.subsolvers.extend(["max_lp", "reduced_costs"])
-    status = solver.solve(model)
+    # beside another thread, that one takes Ctrl-C, and stops this one by its watch
+    parameters.catch_sigint_signal = threading.current_thread() is threading.main_thread()
+    status = effort.watch.solve(solver, model)
     if status == cp_model.INFEASIBLE:
         return Run(Outcome.IMPOSSIBLE, 0, None, ())
     if status == cp_model.MODEL_INVALID:

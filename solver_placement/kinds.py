@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from reference.cluster import PODS, Cluster, Node
 from reference.cluster.node import DEVICE
@@ -12,6 +13,9 @@ from solver_placement.options import required_keys
 
 Free = Mapping[str, int | None]
 """Free amount per type that a node lists, at least 0; ``pods`` is None (any number) where the node does not list it."""
+
+
+NO_PRICES: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +29,11 @@ class NodeKind:
     free: Free
     held: Mapping[str, tuple[int, ...]]
     names: tuple[str, ...]
+    price: int | None = None
 
 
-def node_kinds(cluster: Cluster) -> list[NodeKind]:
-    """The kinds of ``cluster``'s nodes, by first name; names within a kind are sorted."""
+def node_kinds(cluster: Cluster, prices: Mapping[str, int] = NO_PRICES) -> list[NodeKind]:
+    """The kinds of ``cluster``'s nodes, by first name; names within a kind are sorted. ``prices`` tell nodes apart."""
     constraints = {group.constraints for app in cluster.applications for group in app.task_groups}
     asked = {key for c in constraints for key, _ in c.node_selector}
     asked |= {requirement.key for c in constraints for term in c.affinity_terms for requirement in term}
@@ -46,8 +51,15 @@ def node_kinds(cluster: Cluster) -> list[NodeKind]:
         labels = frozenset((k, v) for k, v in node.labels.items() if k in asked)
         held_here = {name: tuple(sorted(held)) for name, held in shares[node.name].items()}
         devices = tuple(sorted(held_here.items()))
-        key = (tuple(sorted(free.items())), labels, frozenset(node.taints), node.schedulable, devices)
-        alike.setdefault(key, (NodeKind(node, free, held_here, ()), []))[1].append(node.name)
+        key = (
+            tuple(sorted(free.items())),
+            labels,
+            frozenset(node.taints),
+            node.schedulable,
+            devices,
+            prices.get(node.name),
+        )
+        alike.setdefault(key, (NodeKind(node, free, held_here, (), prices.get(node.name)), []))[1].append(node.name)
     return [replace(kind, names=tuple(names)) for kind, names in alike.values()]
 
 

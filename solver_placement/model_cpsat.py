@@ -24,6 +24,10 @@ class Formulation(Protocol):
     """A CP-SAT model of a problem: what the two phases of ``exact`` need from it."""
 
     model: cp_model.CpModel
+    gangs: list[cp_model.IntVar]
+
+    def nodes_of(self, c: int) -> cp_model.LinearExprT:
+        """Nodes of class ``c`` in use, as ``nodes_used``."""
 
     def weight(self) -> cp_model.LinearExprT:
         """The weight of the admitted gangs."""
@@ -151,6 +155,11 @@ class NodeModel:
                 if a == b:
                     self.model.add_implication(two, one)
         return LinearExpr.sum(self._flags)
+
+    def nodes_of(self, c: int) -> cp_model.LinearExprT:
+        """The flags of the nodes of one class."""
+        self.nodes_used()
+        return LinearExpr.sum([flag for slot, flag in zip(self.slots, self._flags, strict=True) if slot == c])
 
     def hint(self, packing: Packing) -> None:
         """Patterns go to the slots of their class, most of the ordering pod class first."""

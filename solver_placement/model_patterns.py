@@ -95,6 +95,10 @@ class PatternModel:
         """The number of nodes that hold a pattern."""
         return LinearExpr.sum([count for counts in self.counts for count in counts])
 
+    def nodes_of(self, c: int) -> cp_model.LinearExprT:
+        """The nodes of one class that hold a pattern."""
+        return LinearExpr.sum(self.counts[c])
+
     def hint(self, packing: Packing) -> None:
         """Each pattern of ``packing`` counts for the first listed pattern that covers it."""
         values = dict(zip(self.gangs, packing.gangs, strict=True))

@@ -111,7 +111,10 @@ class Packing:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """The counted problem. ``hopeless`` gangs can never be admitted, with the reason; they are in no gang class."""
+    """The counted problem. ``hopeless`` gangs can never be admitted, with the reason; they are in no gang class.
+
+    ``looser`` is the same without topology, where there is one: far smaller, and a bound on it is one on this too.
+    """
 
     resources: tuple[str, ...]
     units: tuple[int, ...]
@@ -122,6 +125,7 @@ class Problem:
     hopeless: Mapping[str, str]
     _applications: Mapping[str, Application] = field(repr=False)
     _pieces: Mapping[str, Mapping[Pattern, tuple[Piece, ...]]] = field(repr=False)
+    looser: Problem | None = None
 
     def weight(self, packing: Packing) -> int:
         """The weight of the gangs that ``packing`` admits."""

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from reference.cluster import Application, Cluster, Constraints, Resources, total
+from reference.cluster.features import Feature, reduce_to
 from reference.cluster.node import DEVICE
 from solver_placement.arrange import Devices
 from solver_placement.devices import room_alone
 from solver_placement.hopeless import find_hopeless, why_no_way
-from solver_placement.kinds import NodeKind, node_kinds
+from solver_placement.kinds import NO_PRICES, NodeKind, node_kinds
 from solver_placement.options import Domain, Part, Way, required_keys, ways
 from solver_placement.problem import (
     LARGEST,
@@ -37,18 +38,20 @@ from solver_placement.queue_rows import queue_rows
 Amounts = tuple[int, ...]
 
 
-def reduce_cluster(cluster: Cluster) -> Problem:
-    """Group ``cluster`` into classes.
+def reduce_cluster(
+    cluster: Cluster, prices: Mapping[str, int] = NO_PRICES, apart: Callable[[Application], object] | None = None
+) -> Problem:
+    """Group ``cluster`` into classes; nodes that differ in ``prices``, or gangs in what ``apart`` says, are not alike.
 
     A node that does not list ``pods`` takes any number of pods; other types that it does not list are not there. Free
     capacity and queue head room below 0 count as 0. Raises ProblemTooLarge where sums leave the solver's integers, or a
     gang can be whole in too many ways.
     """
-    kinds = node_kinds(cluster)
+    kinds = node_kinds(cluster, prices)
     hopeless = find_hopeless(cluster, kinds)
     apps = sorted((a for a in cluster.applications if a.name not in hopeless), key=lambda a: (a.submitted, a.name))
     space = _Space(kinds, *_units(apps, kinds))
-    families, classes, totals = _families(cluster, apps, space, hopeless)
+    families, classes, totals = _families(cluster, apps, space, hopeless, apart or (lambda app: None))
     pods = tuple(PodClass(request, totals[t]) for (request, _), t in classes.items())
     nodes = _node_classes(space, classes, totals)
     gangs = tuple(
@@ -62,7 +65,17 @@ def reduce_cluster(cluster: Cluster) -> Problem:
     limits = (*_one_way_each(gangs), *queue_rows(cluster, gangs, asks))
     pieces = {name: parts for family in families for name, parts in family.pieces.items()}
     by_name = {a.name: a for a in cluster.applications}
-    return Problem(space.resources, space.units, pods, gangs, nodes, limits, hopeless, by_name, pieces)
+    looser = _looser(cluster, apps, hopeless)
+    return Problem(space.resources, space.units, pods, gangs, nodes, limits, hopeless, by_name, pieces, looser)
+
+
+def _looser(cluster: Cluster, apps: Sequence[Application], hopeless: Mapping[str, str]) -> Problem | None:
+    """The problem of the gangs that are not hopeless, without their topology; None where they have none."""
+    if not any(True for app in apps for _ in required_keys(app)):
+        return None
+    kept = tuple(app for app in apps if app.name not in hopeless)
+    plain, _ = reduce_to(replace(cluster, applications=kept), frozenset(Feature) - {Feature.TOPOLOGY}, "")
+    return reduce_cluster(plain)
 
 
 def _units(apps: Sequence[Application], kinds: Sequence[NodeKind]) -> tuple[tuple[str, ...], Amounts, Amounts]:
@@ -167,7 +180,11 @@ Classes = dict[tuple[Amounts, Amounts], int]
 
 
 def _families(
-    cluster: Cluster, apps: Sequence[Application], space: _Space, hopeless: dict[str, str]
+    cluster: Cluster,
+    apps: Sequence[Application],
+    space: _Space,
+    hopeless: dict[str, str],
+    apart: Callable[[Application], object],
 ) -> tuple[list[_Family], Classes, Counter[int]]:
     """Gangs that are alike, the classes of their pods, and the most pods of each class in all gangs."""
     domains = _all_domains(cluster, apps)
@@ -183,7 +200,7 @@ def _families(
         if not asks:
             hopeless[app.name] = why_no_way(app)
             continue
-        key = (tuple(asks), tuple(asks.values()), app.weight, app.queue)
+        key = (tuple(asks), tuple(asks.values()), app.weight, app.queue, apart(app))
         family = families.setdefault(key, _Family(app.weight, app.queue, asks))
         family.members.append(app.name)
         family.pieces[app.name] = pieces
@@ -212,12 +229,12 @@ def _patterns(
 
 
 def _node_classes(space: _Space, classes: Classes, totals: Counter[int]) -> tuple[NodeClass, ...]:
-    same: dict[tuple[Amounts, Amounts, tuple[Devices | None, ...]], list[str]] = {}
+    same: dict[tuple[Amounts, Amounts, tuple[Devices | None, ...], int | None], list[str]] = {}
     for i, kind in enumerate(space.kinds):
         most_here = tuple(min(rooms[i], totals[t]) for (_, rooms), t in classes.items())
         if any(most_here):
-            same.setdefault((space.capacity[i], most_here, space.devices[i]), []).extend(kind.names)
-    return tuple(NodeClass(c, fits, tuple(sorted(names)), devices) for (c, fits, devices), names in same.items())
+            same.setdefault((space.capacity[i], most_here, space.devices[i], kind.price), []).extend(kind.names)
+    return tuple(NodeClass(c, fits, tuple(sorted(names)), devices) for (c, fits, devices, _), names in same.items())
 
 
 def _one_way_each(gangs: Sequence[GangClass]) -> Iterator[Limit]:

@@ -20,6 +20,7 @@ from solver_placement.dive import Diver
 from solver_placement.engine import Effort, run
 from solver_placement.exact import Found
 from solver_placement.greedy_start import round_off
+from solver_placement.integer_master import integer_master
 from solver_placement.model_cpsat import NodeModel
 from solver_placement.model_patterns import PatternModel
 from solver_placement.problem import Packing, Problem, better, packing_of
@@ -39,15 +40,18 @@ ROUNDS = 20
 
 def search(problem: Problem, best: Packing, effort: Effort) -> Found:
     """The most weight, then the fewest nodes, from the start ``best``; proofs where the bounds are reached."""
+    phase = effort.until((0.75 if effort.fewest_nodes else 1.0) * effort.left())
+    bound = problem.everything
+    if problem.looser is not None and problem.looser.gangs:
+        proven = Master(Columns(problem.looser), None).generate(phase.until(0.2 * phase.left()))
+        bound = bound if proven is None else min(bound, proven)
     columns = Columns(problem)
     columns.add_packing(best)  # so that the linear master has a solution
-    phase = effort.until(0.6 * effort.left())
     master = Master(columns, None)
-    bound = problem.everything
     proven = master.generate(phase.until(0.3 * phase.left()))
     bound = bound if proven is None else min(bound, proven)
     best = better(problem, round_off(problem, *master.rounded_down()), best)
-    if problem.weight(best) < bound:
+    if problem.weight(best) < bound and proven is None:
         bound = min(bound, weight_bound(problem, phase.until(0.15 * phase.left())))
     if problem.weight(best) < bound == problem.everything:
         # The prices of the weight say nothing where nodes are plenty; those of the fewest nodes for that weight do.
@@ -73,17 +77,26 @@ def search(problem: Problem, best: Packing, effort: Effort) -> Found:
 
 
 def _improve(problem: Problem, master: Master, best: Packing, bound: int, effort: Effort) -> Packing:
-    """Dives and neighbourhoods in turn, until ``bound`` is reached or the time is up."""
+    """Dives and neighbourhoods in turn, until ``bound`` is reached or the time is up; the integer master once.
+
+    A neighbourhood in which nothing is found doubles the number of dives before the next one.
+    """
     diver, near = Diver(master, effort.seed), Neighbourhoods(problem, best, effort, None)
+    dives, tried = DIVES, False
     while problem.weight(best) < bound and effort.left() > 0.1:
-        for _ in range(DIVES):
+        for _ in range(dives):
             if problem.weight(best) < bound and effort.left() > 0.1:
                 best = diver.improve(best, effort)
+                effort.watch.tell(problem.weight(best), bound)
+        if not tried and problem.weight(best) < bound:
+            best, tried = integer_master(master, best, bound, effort.until(min(0.4 * effort.left(), 30))), True
+            continue
         near.best = best
         if near.step(bound):
             break
+        dives = DIVES if problem.weight(near.best) > problem.weight(best) else 2 * dives
         best = near.best
-    return near.best
+    return best
 
 
 def _perturb(columns: Columns, master: Master, effort: Effort) -> None:

@@ -3,47 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from model.conform import Log, read_log
 from model.errors import FileError
 from model.language import Machine
+from specs.kubernetes import log as kubernetes
 from specs.ray import log as ray
 from specs.yunikorn import log as yunikorn
 
 Reader: TypeAlias = Callable[[Machine, Iterable[str], str], Log]
 
-READERS: Final[Mapping[str, tuple[str, Reader]]] = {
-    "ray": ("ray", ray.read),
-    "yunikorn": ("yunikorn", yunikorn.read),
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format: the ``spec`` that its logs speak of, whether a piece of a file looks like it, and who reads it."""
+
+    spec: str
+    looks_like: Callable[[str], bool]
+    read: Reader
+
+
+FORMATS: Final[Mapping[str, Format]] = {
+    "kubernetes": Format("kubernetes", kubernetes.looks_like, kubernetes.read),
+    "ray": Format("ray", ray.looks_like, ray.read),
+    "yunikorn": Format("yunikorn", yunikorn.looks_like, yunikorn.read),
 }
-"""For each format the system whose specs it speaks of, and its reader."""
-FORMATS: Final = ("auto", "jsonl", *READERS)
 _PIECE: Final = 1 << 16
 
 
-def read(machine: Machine, path: Path, form: str = "auto") -> Log:
-    """The log in ``path``. FileError where it is none, or one of another system's spec."""
+def read(machine: Machine, path: Path, form: str = "auto", formats: Mapping[str, Format] = FORMATS) -> Log:
+    """The log in ``path``: ``form`` is one of ``formats``, jsonl, or auto. FileError where it is none, or one of
+    another system's spec."""
     try:
         with path.open(encoding="utf-8") as lines:
-            found = _form(lines.read(_PIECE)) if form == "auto" else form
+            beginning = lines.read(_PIECE)
+            fitting = (name for name, each in formats.items() if each.looks_like(beginning))
+            found = next(fitting, "jsonl") if form == "auto" else form
             if found == "jsonl":
                 return read_log(path)
             lines.seek(0)
-            system, reader = READERS[found]
-            if machine.name != system:
-                raise FileError(f"{path}: a log of {system}, expected one of {machine.name}")
-            return reader(machine, lines, str(path))
+            if machine.name != formats[found].spec:
+                raise FileError(f"{path}: a log of {formats[found].spec}, expected one of {machine.name}")
+            return formats[found].read(machine, lines, str(path))
     except OSError as error:
         raise FileError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise FileError(f"{path}: not a text file in UTF-8: {error.reason} at byte {error.start}") from None
 
 
-def _form(beginning: str) -> str:
-    known = {"ray": ray.looks_like, "yunikorn": yunikorn.looks_like}
-    return next((name for name, looks_like in known.items() if looks_like(beginning)), "jsonl")
-
-
-__all__ = ["FORMATS", "READERS", "read"]
+__all__ = ["FORMATS", "Format", "read"]

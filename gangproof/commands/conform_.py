@@ -23,7 +23,7 @@ _STATUS = {"conforms": 0, "diverges": 1, "unknown": 3, "vacuous": 4}
 @click.option(
     "--format",
     "form",
-    type=click.Choice(("auto", "jsonl", "ray", "yunikorn")),
+    type=click.Choice(("auto", "jsonl", "ray", "yunikorn", "kubernetes", "simulation")),
     default="auto",
     show_default=True,
     help="What LOG is; auto: as it looks.",
@@ -57,17 +57,19 @@ def command(
     Exit status: 0 it is a run, 1 it is none or breaks a property, 2 bad input, 3 unknown: a budget ran out, 4 vacuous:
     the log has no record that could be refused.
     """
+    from gangproof import simulated_logs
     from gangproof.conformance_text import conformance_text
     from model.conform import Ending, Limits, conform
     from model.errors import FileError
     from specs.loading import load_spec
-    from specs.logs import read
+    from specs.logs import FORMATS, Format, read
 
     *parameters, file = more
     if not Path(file).is_file():
         raise FileError(f"{file}: expected a log as the last argument, found no such file")
     machine = load_spec(spec, parameters)
-    log = read(machine, Path(file), form)
+    simulation = Format("yunikorn", simulated_logs.looks_like, simulated_logs.read)
+    log = read(machine, Path(file), form, {**FORMATS, "simulation": simulation})
     with Bar() as bar:
 
         def tell(matched: int, records: int, candidates: int) -> None:

@@ -72,7 +72,7 @@ class Changes(Follower):
                 self._take_some(closed, steps, window, world, buckets[position + 1 :])
         if not buckets[-1]:
             closed, steps, position = reached
-            return Place(closed, steps, (group[position],), position, self.worlds)
+            return self._place(closed, steps, (group[position],), position)
         return self._layer(buckets[-1])
 
     def _layer(self, bucket: _Bucket) -> Layer:

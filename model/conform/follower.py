@@ -96,17 +96,16 @@ class Follower:
 
     def _closed(self, layer: Layer, *, gap: bool = False) -> tuple[Layer, Steps]:
         """``layer`` (kept already) with all that steps without a record lead to from it, in a gap all steps: the new
-        candidates, not yet kept, and of old and new ones the other steps, with rows counted over both."""
+        candidates, not yet kept, and of old and new ones all steps, with rows counted over both."""
         builder = self._builder_after(layer)
         frontier = layer
-        others: list[Steps] = []
+        every: list[Steps] = []
         base = 0
         while len(frontier):
             self._check_time()
             steps = self._sound(frontier, expand(self.stepper, frontier))
             quiet = np.ones(len(steps.rows), np.bool_) if gap else self._quiet(frontier, steps)
-            loud = ~quiet
-            others.append(Steps(steps.rows[loud] + base, steps.instances[loud], steps.targets[loud]))
+            every.append(Steps(steps.rows + base, steps.instances, steps.targets))
             begin = len(builder)
             worlds, matched = frontier.worlds.tolist(), frontier.matched.tolist()
             for row, instance, target in zip(
@@ -117,9 +116,9 @@ class Follower:
             frontier = builder.layer(begin)
         new = builder.layer(len(layer))
         self.most = max(self.most, len(builder))
-        rows = np.concatenate([o.rows for o in others])
-        instances = np.concatenate([o.instances for o in others])
-        return new, Steps(rows, instances, np.concatenate([o.targets for o in others]))
+        rows = np.concatenate([e.rows for e in every])
+        instances = np.concatenate([e.instances for e in every])
+        return new, Steps(rows, instances, np.concatenate([e.targets for e in every]))
 
     def _builder_after(self, layer: Layer) -> Builder:
         """A builder that knows the candidates of ``layer``, the last that was kept, and numbers new ones after them."""
@@ -164,7 +163,9 @@ class Follower:
         return layer if len(group) == 1 else self._joined(layer, None, matched=True)
 
     def _place(self, closed: Layer, steps: Steps, group: Sequence[Record], matched: int) -> Place:
-        return Place(closed, steps, tuple(group), matched, self.worlds)
+        loud = ~self._quiet(closed, steps)
+        told = Steps(steps.rows[loud], steps.instances[loud], steps.targets[loud])
+        return Place(closed, told, tuple(group), matched, self.worlds)
 
     def _ended(self, layer: Layer, group: Sequence[Record]) -> Layer | Place:
         self.checked += 1

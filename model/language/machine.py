@@ -335,8 +335,8 @@ class Machine(DataDeclarations):
         """Whether ``action`` can fire: with these arguments, or with any where none are given."""
         return enabling.enabled(self._action_of(action, "enabled()"), arguments)
 
-    def any_enabled(self, *, but: Sequence[Callable[..., Any]] = ()) -> Expr:
-        """Whether any action can fire, those in ``but`` not counted. Every action must be declared before."""
+    def any_enabled(self, *, but: Sequence[Callable[..., Any] | Action] = ()) -> Expr:
+        """Whether any action can fire that is not in ``but`` (functions, or of ``actions``). All stand before."""
         left_out = [self._action_of(a, "any_enabled(but=...)") for a in but]
         self._actions_fixed_at = where()
         return enabling.any_enabled([a for a in self.actions if not any(a is b for b in left_out)])
@@ -354,7 +354,7 @@ class Machine(DataDeclarations):
         return Fairness(False, counted, (), where(), progress=True)
 
     def _action_of(self, function: object, use: str) -> Action:
-        found = getattr(function, "__gangproof_action__", None)
+        found = function if isinstance(function, Action) else getattr(function, "__gangproof_action__", None)
         if not isinstance(found, Action) or not any(found is a for a in self.actions):
             raise SpecError(f"{use} takes actions of this machine, found {function!r}", where())
         return found

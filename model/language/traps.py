@@ -45,6 +45,18 @@ def _instructions(code: CodeType) -> list[dis.Instruction]:
     return list(dis.get_instructions(code))
 
 
+@functools.lru_cache(maxsize=1_000)
+def _names(code: CodeType) -> tuple[str, ...]:
+    """The names that ``code`` and what is nested in it use and do not set up themselves: they may hold anything."""
+    nested = [name for c in code.co_consts if isinstance(c, CodeType) for name in _names(c)]
+    return tuple(dict.fromkeys([*code.co_names, *code.co_freevars, *nested]))
+
+
+@functools.lru_cache(maxsize=1_000)
+def _folder(file: str) -> Path:
+    return Path(file).parent
+
+
 def _codes(
     function: FunctionType, seen: set[CodeType], bound: object
 ) -> Iterator[tuple[CodeType, Mapping[str, object]]]:
@@ -54,13 +66,13 @@ def _codes(
     """
     if function.__code__ in seen or is_language(function.__code__):
         return
-    values = dict(function.__globals__)
+    values = {n: function.__globals__[n] for n in _names(function.__code__) if n in function.__globals__}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
             values[name] = cell.cell_contents
         except ValueError:  # the name has no value yet
             values.pop(name, None)
-    folder = Path(function.__code__.co_filename).parent
+    folder = _folder(function.__code__.co_filename)
     todo = [(function.__code__, values)]
     while todo:
         code, around = todo.pop()
@@ -71,7 +83,7 @@ def _codes(
         yield code, visible
         todo += [(c, visible) for c in code.co_consts if isinstance(c, CodeType)]
         for helper, owner in _helpers(_instructions(code), visible):
-            if Path(helper.__code__.co_filename).parent == folder:
+            if _folder(helper.__code__.co_filename) == folder:
                 yield from _codes(helper, seen, owner)
 
 

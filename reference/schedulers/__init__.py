@@ -29,7 +29,9 @@ POLICIES: Final[Mapping[str, Scheduler]] = MappingProxyType(
 )
 
 
-KNOWS: Final[Mapping[str, frozenset[Feature]]] = MappingProxyType(dict.fromkeys(POLICIES, frozenset()))
+KNOWS: Final[Mapping[str, frozenset[Feature]]] = MappingProxyType(
+    {"yunikorn": frozenset(), "volcano": volcano.KNOWS, "kubernetes": kubernetes.KNOWS}
+)
 """What each policy knows of a cluster beyond plain gangs."""
 
 
@@ -41,7 +43,7 @@ def schedule(cluster: Cluster, policy: str = "yunikorn", **options: object) -> S
     """
     if policy not in POLICIES:
         raise InputError(repr(policy), f"one of {', '.join(POLICIES)}", where="policy")
-    refuse(cluster, KNOWS.get(policy, frozenset()), policy)
+    refuse(cluster, KNOWS[policy], policy)
     return POLICIES[policy](cluster, **options)
 
 

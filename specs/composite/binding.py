@@ -12,6 +12,7 @@ by name in the scheduler and are free in the spec.
 
 from __future__ import annotations
 
+import copy
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -91,6 +92,10 @@ class Subject:
     def parameters(self) -> Mapping[str, Any]:
         """Those of the machine."""
         return self.machine.parameters
+
+    def copy(self) -> Subject:
+        """One that can be led elsewhere."""
+        return copy.deepcopy(self, {id(each): each for each in (self.machine, self.scheduler.options)})
 
     def events(self) -> list[Call]:
         """What may happen now, as the spec's action that it begins with."""

@@ -17,8 +17,9 @@ where the reference takes out all that are less important at once, and the spec 
 
 from __future__ import annotations
 
+import copy
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -93,6 +94,19 @@ class Subject:
         """Those of the machine."""
         return self.machine.parameters
 
+    def copy(self) -> Subject:
+        """One that can be led elsewhere."""
+        return copy.deepcopy(self, {id(each): each for each in (self.machine, self.scheduler.options)})
+
+    def key(self) -> Hashable:
+        """What decides what comes next beside the state that the spec shows: the order of the queue, and for which of
+        the pods, in the order in which they are judged, a node is kept."""
+        entries, registry = self.scheduler.queue.entries.values(), self.scheduler.registry
+        order = tuple(e.name for e in sorted(entries, key=lambda e: e.order()) if e.place is not Place.POPPED)
+        pending = [(name, t) for g in self.groups for name, t in self._members(g).items() if t.phase is Phase.PENDING]
+        kept = [registry.nominated.get(name) for name, _ in sorted(pending, key=lambda each: each[1].first_seen)]
+        return order, tuple(kept)
+
     # ---- what may happen
 
     def events(self) -> list[Call]:
@@ -124,6 +138,10 @@ class Subject:
         odd = self.odd.get(g, ("", Misfit.NONE))[0]
         return any(pod != odd and t.phase in phases for pod, t in self._members(g).items())
 
+    def is_alone(self, g: str) -> bool:
+        """Whether the pod that does not fit its group is its only one that is pending."""
+        return g in self.odd and not self._others(g, Phase.PENDING)
+
     def _bindings(self, g: str) -> list[Call]:
         here = {t.node for t in self._members(g).values() if t.phase is Phase.ASSUMED}
         fails = self.failures < self.parameters["failures"] and not self._cycles(g)
@@ -138,7 +156,7 @@ class Subject:
             if not self._disrupted(g):
                 if phases[Phase.BOUND] >= self.parameters["min_count"]:
                     found.append(("finish", (g,)))
-            elif g in self.odd and not self._others(g, Phase.PENDING):
+            elif self.is_alone(g):
                 continue  # a pod that is left alone is not odd
             else:
                 found.append(("victims_leave", (g,)))

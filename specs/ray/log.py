@@ -111,7 +111,7 @@ def _told(lines: Iterable[str], name: str) -> Iterator[Change | int]:
             at = datetime.strptime(time[1], "%Y-%m-%d %H:%M:%S") + timedelta(milliseconds=int(time[2]))
         except ValueError:
             raise FileError(f"{name}: line {number}: found {time[0]!r}, expected a time") from None
-        adopted = "allocated unmanaged cloud instance" in text
+        adopted = "allocated unmanaged" in text
         target = found["new"] or found["target"]
         yield Change(number, at, found["source"], target, found["id"], adopted, found[0], _CONSOLE in text)
 

@@ -10,13 +10,13 @@ missing, or the core was started anew, there is a gap.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from model.conform import Log, Record
 from model.conform.log import Told
+from model.conform.stream import values
 from model.errors import FileError
 from model.language import Machine
 from specs.yunikorn.current.state import Member
@@ -122,17 +122,8 @@ def _told(text: str, name: str) -> Iterator[Event | str]:
 
 def _values(text: str, name: str) -> Iterator[tuple[Mapping[str, Any], str]]:
     """The JSON objects of the file, one after the other, or those of one list."""
-    decoder, at, count = json.JSONDecoder(), 0, 0
-    while True:
-        while at < len(text) and text[at].isspace():
-            at += 1
-        if at == len(text):
-            return
-        try:
-            value, at = decoder.raw_decode(text, at)
-        except (json.JSONDecodeError, RecursionError) as error:
-            line = text.count("\n", 0, at) + 1
-            raise FileError(f"{name}: line {line}: not JSON: {error}") from None
+    count = 0
+    for value in values(text, name):
         for each in value if isinstance(value, list) else [value]:
             count += 1
             if not isinstance(each, dict):

@@ -11,7 +11,6 @@ from random import Random
 
 from model.language import Machine
 from model.semantics import State
-from reference.schedulers.kubernetes import Place
 from specs.kubernetes.binding import INTERNAL, Follower, Subject
 from specs.loading import build_spec
 from specs.walking import Call
@@ -95,7 +94,7 @@ def walk(parameters: Parameters) -> Walk:
         result.resting.add(follower.state)
         assert offers_differ(subject, follower) == set()
         for event in subject.events():
-            after = copy.deepcopy(subject, {id(each): each for each in (machine, subject.scheduler.options)})
+            after = subject.copy()
             alongside = copy.copy(follower)
             result.taken |= {name for name, _ in alongside.follow(after, event, after.apply(event))}
             pair = _fingerprint(after, alongside)
@@ -107,7 +106,5 @@ def walk(parameters: Parameters) -> Walk:
 
 
 def _fingerprint(subject: Subject, follower: Follower) -> Hashable:
-    """All that decides what comes next: pods are alike, and of the queue the order counts."""
-    entries = subject.scheduler.queue.entries.values()
-    order = tuple(e.name for e in sorted(entries, key=lambda e: e.order()) if e.place is not Place.POPPED)
-    return follower.state, order
+    """All that decides what comes next."""
+    return follower.state, subject.key()

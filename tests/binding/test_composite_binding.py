@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kubernetes_faults import FAULTS_OF_HIERARCHIES, Fault, assert_is_found, fault_name
 from kubernetes_walk import Parameters
 from kubernetes_walk import given as parameters
 
-from reference.schedulers.kubernetes import algorithm
-from reference.schedulers.kubernetes.algorithm import Algorithm
-from reference.schedulers.kubernetes.snapshot import Snapshot
 from specs.composite.binding import INTERNAL, Follower, Subject
 from specs.loading import build_spec
-from specs.walking import Call, Divergence
+from specs.walking import Call
 
 # A tracer would take more time here than the tests do; what they run is run by others too.
 pytestmark = pytest.mark.no_cover
@@ -84,33 +81,9 @@ def test_what_the_binding_is_not_for_is_refused() -> None:
 # ---- faults of the scheduler
 
 
-def one_is_enough(patch: pytest.MonkeyPatch) -> None:
-    whole = algorithm.placement_feasible
-    patch.setattr(algorithm, "placement_feasible", lambda least, remaining, scheduled: whole(1, remaining, scheduled))
-
-
-def the_first_domain_wins(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Algorithm, "_score", lambda self, group, candidates: None)
-
-
-def scheduled_pods_fix_nothing(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Snapshot, "scheduled_of", lambda self, group: {})
-
-
-FAULTS = [
-    (one_is_enough, "does not enable"),
-    (the_first_domain_wins, "does not enable (place_child|decide_success)"),
-    (scheduled_pods_fix_nothing, "does not enable"),
-]
-
-
-@pytest.mark.parametrize(("fault", "message"), FAULTS, ids=[fault.__name__ for fault, _ in FAULTS])
-def test_a_fault_is_found(
-    fault: Callable[[pytest.MonkeyPatch], None], message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fault(monkeypatch)
-    with pytest.raises(Divergence, match=message):
-        many_runs()
+@pytest.mark.parametrize(("fault", "message"), FAULTS_OF_HIERARCHIES, ids=fault_name)
+def test_a_fault_is_found(fault: Fault, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_is_found(fault, message, monkeypatch, many_runs)
 
 
 def many_runs() -> None:

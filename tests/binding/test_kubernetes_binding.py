@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from random import Random
 
 import pytest
 from hypothesis import given as for_all
 from hypothesis import settings
 from hypothesis import strategies as st
+from kubernetes_faults import FAULTS, Fault, assert_is_found, fault_name
 from kubernetes_walk import Parameters, given, machine_for, play, run, walk
 
-from reference.schedulers.kubernetes import Edition as CodeEdition
-from reference.schedulers.kubernetes import Options, Phase, Place, Scheduler, TrackedPod, algorithm, postfilter
-from reference.schedulers.kubernetes.algorithm import Code
-from reference.schedulers.kubernetes.groups import Registry
-from reference.schedulers.kubernetes.nodeinfo import NodeInfo
-from reference.schedulers.kubernetes.queue import SchedulingQueue
-from reference.schedulers.kubernetes.snapshot import Snapshot
+from reference.schedulers.kubernetes import Place
 from specs.kubernetes import Cycle, Edition
 from specs.kubernetes.binding import Subject
-from specs.walking import Divergence
 
 # A tracer would take more time here than the tests do; what they run is run by others too.
 pytestmark = pytest.mark.no_cover
@@ -116,72 +109,9 @@ def test_what_the_binding_is_not_for_is_refused() -> None:
 # ---- faults of the scheduler
 
 
-def binds_half_a_gang(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(algorithm, "placement_feasible", lambda least, remaining, scheduled: Code.SUCCESS)
-
-
-def forgets_nothing_when_a_binding_fails(patch: pytest.MonkeyPatch) -> None:
-    whole = Scheduler.bind_failed
-    patch.setattr(Scheduler, "bind_failed", lambda self, name: (whole(self, name), self.queue.drop(name[:9]))[0])
-
-
-def evicts_while_victims_leave(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(postfilter, "why_not_eligible", lambda registry, snapshot, tree: None)
-    patch.setattr(postfilter, "units", all_units)
-
-
-def all_units(registry: Registry, snapshot: Snapshot) -> list[postfilter.Victim]:
-    """Also of those that were asked to leave already."""
-    found: dict[str, list[TrackedPod]] = {}
-    for tracked in registry.pods.values():
-        if tracked.phase is Phase.BOUND:
-            found.setdefault(tracked.pod.pod_group, []).append(tracked)
-    return [postfilter.Victim(g, tuple(pods), registry.groups[g].priority, True) for g, pods in found.items()]
-
-
-def backs_off_not_at_all(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(SchedulingQueue, "back_off", lambda self, entry: self.activate(entry, entry.shape))
-
-
-def overfills_nodes(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(NodeInfo, "has_room", lambda self, spec: True)
-
-
-def gate_is_open(patch: pytest.MonkeyPatch) -> None:
-    start = Scheduler.__init__
-    patch.setattr(
-        Scheduler, "__init__", lambda self, options: start(self, Options(CodeEdition.SEED, backoff_initial=0))
-    )
-
-
-def condition_is_no_latch(patch: pytest.MonkeyPatch) -> None:
-    tell = Scheduler._tell
-
-    def forgetful(self: Scheduler, group: str, reason: object) -> None:
-        self.conditions.pop(group, None)
-        tell(self, group, reason)  # type: ignore[arg-type]
-
-    patch.setattr(Scheduler, "_tell", forgetful)
-
-
-FAULTS = [
-    (binds_half_a_gang, "does not enable fail_pod"),
-    (forgets_nothing_when_a_binding_fails, "spec BACKOFF, code OUTSIDE"),
-    (evicts_while_victims_leave, "does not enable post_filter"),
-    (backs_off_not_at_all, "spec BACKOFF, code ACTIVE"),
-    (overfills_nodes, "does not enable place_pod"),
-    (gate_is_open, "does not enable pre_enqueue"),
-    (condition_is_no_latch, "spec SCHEDULED, code UNSCHEDULABLE"),
-]
-
-
-@pytest.mark.parametrize(("fault", "message"), FAULTS, ids=[fault.__name__ for fault, _ in FAULTS])
-def test_a_fault_is_found(
-    fault: Callable[[pytest.MonkeyPatch], None], message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fault(monkeypatch)
-    with pytest.raises(Divergence, match=message):
-        many_runs()
+@pytest.mark.parametrize(("fault", "message"), FAULTS, ids=fault_name)
+def test_a_fault_is_found(fault: Fault, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_is_found(fault, message, monkeypatch, many_runs)
 
 
 def many_runs() -> None:

@@ -15,7 +15,7 @@ from reference.schedulers.ray.instance_manager import life_cycle, step, sync
 from reference.schedulers.ray.request import InstanceStatus
 from specs.loading import build_spec
 from specs.ray import Edition, Timers
-from specs.ray.binding import Follower, NoRowLeft
+from specs.ray.following import Follower, NoRowLeft
 from specs.ray.life_cycle import published
 from specs.walking import Divergence
 
@@ -97,7 +97,7 @@ def test_a_whole_life() -> None:
     assert ("terminate", ("instance1",)) in follower.loop()
     follower.happen(("terminate_instance", ("instance1",)))
     assert ("terminated", ("instance1",)) in follower.loop()
-    assert follower.observed()["status[instance1]"] == "TERMINATED"
+    assert follower.world.observed()["status[instance1]"] == "TERMINATED"
 
 
 @pytest.mark.parametrize("name", ["seed, calm", "kuberay"])
@@ -107,7 +107,7 @@ def test_nothing_is_stuck_unless_time_jumps(name: str) -> None:
     assert not follower.may_jump()
     for _ in range(12):
         assert {action for action, _ in follower.loop()} == {"begin_loop", "next_phase"}
-    assert follower.observed()["status[instance1]"] == "REQUESTED"
+    assert follower.world.observed()["status[instance1]"] == "REQUESTED"
 
 
 def test_a_launch_too_many_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:

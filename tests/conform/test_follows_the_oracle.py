@@ -40,7 +40,7 @@ def logged(machine: Machine, chance: random.Random, steps: int) -> Log:
         state = after
         if chance.random() < 0.05:
             records.append(Record("", gap=True))
-        if instance.action.name in unobserved:
+        if instance.action.name in unobserved and chance.random() < 0.8:
             continue
         told = {name: (value,) for name, value in s.arguments(instance) if chance.random() < 0.7}
         shown = {c: v for c, v in named_state(machine, state).items() if chance.random() < 0.3}

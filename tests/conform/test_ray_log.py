@@ -27,7 +27,7 @@ SCOPES: dict[str, dict[str, Any]] = {
 }
 STATUSES = "QUEUED REQUESTED ALLOCATED RAY_INSTALLING RAY_RUNNING RAY_STOP_REQUESTED RAY_STOPPED TERMINATING TERMINATED"
 HEAD = "2001-09-09 01:46:40,000\tINFO x -- New instance ALLOCATED (id=h, type=head, cloud_instance_id=, ray_id=): "
-HEAD += "allocated unmanaged cloud instance :c0"
+HEAD += "allocated unmanaged worker cloud instance from ray node: h"
 
 
 @functools.cache

@@ -250,9 +250,11 @@ def test_bad_settings_are_told_in_one_line(
 @pytest.mark.parametrize(
     ("arguments", "found"),
     [
-        ([EXAMPLE, "--policy", "lifo"], "'lifo', expected one of yunikorn, first-fit"),
+        ([EXAMPLE, "--policy", "lifo"], "'lifo', expected one of yunikorn, volcano, kubernetes, first-fit"),
         ([EXAMPLE, "--policy", "first-fit", "--order", "random"], "'random', expected one of fifo, size, density"),
         ([EXAMPLE, "--policy", "yunikorn", "--order", "size"], "order: found size"),
+        ([EXAMPLE, "--policy", "volcano", "--order", "size"], "order: found size, expected fifo: Volcano orders"),
+        ([EXAMPLE, "--policy", "kubernetes", "--strict"], "strict: found strict, expected no such option"),
         ([EXAMPLE, "--policy", "yunikorn", "--walks", "3"], "--walks goes without --policy"),
         ([EXAMPLE, "--policy", "yunikorn", "--trace", "no/such/file"], "no/such/file"),
         ([EXAMPLE, "--policy", "yunikorn", "--log", "no/such/dir/log"], "no/such/dir/log"),

@@ -20,6 +20,9 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from sources import PACKAGES, ROOT, imported, modules
 
+# A tracer would take more time here than the tests do, which read the project and run nothing of it.
+pytestmark = pytest.mark.no_cover
+
 MAY_IMPORT = {
     "model": {"model"},
     "specs": {"specs", "model"},
@@ -46,8 +49,8 @@ def allowed(path: Path) -> set[str]:
 
 
 def violations(root: Path) -> Iterator[str]:
-    for path, _, tree in modules(root, *PACKAGES):
-        for line, name in imported(path, tree):
+    for path, text in modules(root, *PACKAGES):
+        for line, name in imported(path, text):
             top = name.split(".")[0]
             if top in {*PACKAGES, *NEVER_IMPORTED} - allowed(path):
                 yield f"{path}:{line} imports {name}"
@@ -59,11 +62,11 @@ PARTS = ["symmetry", "codegen", "search", "traces", "liveness", "coverage", "wal
 
 def upwards(root: Path) -> Iterator[str]:
     """Imports between folders of the explorer that go against the order of its parts."""
-    for path, _, tree in modules(root, "model"):
+    for path, text in modules(root, "model"):
         if path.parts[1] != "explore" or path.parts[2] not in PARTS:
             continue
         below = PARTS[: PARTS.index(path.parts[2]) + 1]
-        for line, name in imported(path, tree):
+        for line, name in imported(path, text):
             parts = name.split(".")
             if parts[:2] == ["model", "explore"] and len(parts) > 2 and parts[2] in PARTS and parts[2] not in below:
                 yield f"{path}:{line} imports {name}"
@@ -76,11 +79,11 @@ ENGINES = {"explore", "prove", "explain", "export"}
 
 def into_engines(root: Path) -> Iterator[str]:
     """Imports from the language, and from what lowers it, of what is built on them."""
-    for path, _, tree in modules(root, "model"):
+    for path, text in modules(root, "model"):
         if path.parts[1] not in BELOW_ENGINES:
             continue
         beyond = (ENGINES | set(BELOW_ENGINES)) - BELOW_ENGINES[path.parts[1]]
-        for line, name in imported(path, tree):
+        for line, name in imported(path, text):
             parts = name.split(".")
             if parts[0] == "model" and len(parts) > 1 and parts[1] in beyond:
                 yield f"{path}:{line} imports {name}"
@@ -200,9 +203,9 @@ def test_packages_import_only_declared_dependencies() -> None:
     owners = packages_distributions()
     undeclared = [
         f"{path}:{line} imports {name}"
-        for path, _, tree in modules(ROOT, *PACKAGES)
+        for path, text in modules(ROOT, *PACKAGES)
         if path.parent.name != "findings"  # scripts that show a finding on the real program, where that is installed
-        for line, name in imported(path, tree)
+        for line, name in imported(path, text)
         if (top := name.split(".")[0]) not in sys.stdlib_module_names
         and top not in PACKAGES
         and not declared & {canonicalize_name(owner) for owner in owners.get(top, [])}

@@ -23,7 +23,7 @@ from reference.simulation.log import lines
 from reference.simulation.ray_autoscaler import RayAutoscaler
 from reference.strategies import clusters
 
-POLICIES = ("yunikorn", "first-fit", "best-fit", "dot-product")
+POLICIES = ("yunikorn", "volcano", "kubernetes", "first-fit", "best-fit", "dot-product")
 LAUNCHED = NodeTypeSettings("small", Resources(vcore=6, memory=6), 2, launch_ms=700)
 
 
@@ -46,6 +46,14 @@ class Case:
 
     def text(self, run: Run) -> list[str]:
         return list(lines({"policy": self.policy}, run.log))
+
+
+def _orders(policy: str) -> st.SearchStrategy[tuple[str, bool]]:
+    """What a policy may be told of the order of gangs, and whether one that waits holds up others."""
+    if policy in ("volcano", "kubernetes"):
+        return st.just(("fifo", False))
+    orders = ("fifo",) if policy == "yunikorn" else ("fifo", "size", "density")
+    return st.tuples(st.sampled_from(orders), st.booleans())
 
 
 @st.composite
@@ -87,11 +95,9 @@ def cases(draw: st.DrawFn, policies: tuple[str, ...] = POLICIES, *, quiet: bool 
         if draw(st.booleans()) and all(plain(job) for job in work):
             settings = replace(settings, autoscaler=AutoscalerSettings((LAUNCHED,), 300, 1000))
     policy = draw(st.sampled_from(policies))
-    order = "fifo" if policy == "yunikorn" else draw(st.sampled_from(("fifo", "size", "density")))
+    order, strict = draw(_orders(policy))
     release = draw(st.sampled_from((0, 0, 50)))
-    return Case(
-        cluster, Workload(work, tuple(changes), tuple(failures)), policy, order, draw(st.booleans()), release, settings
-    )
+    return Case(cluster, Workload(work, tuple(changes), tuple(failures)), policy, order, strict, release, settings)
 
 
 def plain(job: Job) -> bool:
@@ -130,6 +136,6 @@ def crowded(draw: st.DrawFn, policies: tuple[str, ...] = POLICIES) -> Case:
         )
         work.append(Job(app, arrival * 100, tuple(duration * 100 + 10 * i for i in range(len(shapes)))))
     policy = draw(st.sampled_from(policies))
-    order = "fifo" if policy == "yunikorn" else draw(st.sampled_from(("fifo", "size", "density")))
+    order, strict = draw(_orders(policy))
     cluster = Cluster(nodes, tree, ())
-    return Case(cluster, Workload(tuple(work)), policy, order, draw(st.booleans()), 0, Settings())
+    return Case(cluster, Workload(tuple(work)), policy, order, strict, 0, Settings())

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from full_cluster import GOOD, POD, TAINT, example
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from reference.cluster import (
-    ANYWHERE,
     PODS,
     VCORE,
     Application,
@@ -25,59 +25,13 @@ from reference.cluster import (
     Requirement,
     Resources,
     RunningPod,
-    Taint,
-    TaintEffect,
     TaskGroup,
-    Toleration,
     TopologyConstraint,
     total,
 )
-from reference.strategies import clusters, constraints, nodes
+from reference.strategies import clusters
 from reference.validate import Rule, validate
 
-POD = Resources({VCORE: 2})
-
-
-def example(
-    *,
-    capacity: int = 4,
-    pods: int = 2,
-    maximum: dict[str, dict[str, int]] | None = None,
-    reserved: dict[str, dict[str, int]] | None = None,
-    most: dict[str, int] | None = None,
-    constraint: Constraints = ANYWHERE,
-    running: tuple[RunningPod, ...] = (),
-    **node: object,
-) -> Cluster:
-    """Two nodes of 4 and two gangs of 2 pods of 2 each, in two leaves under root.p: full to the last unit."""
-    limits = {name: Resources(amounts) for name, amounts in (maximum or {}).items()}
-    kept = {name: Resources(amounts) for name, amounts in (reserved or {}).items()}
-
-    def queue(name: str, *children: Queue) -> Queue:
-        return Queue(
-            name,
-            limits.get(name, Resources()),
-            max_applications=(most or {}).get(name),
-            children=children,
-            reserved=kept.get(name, Resources()),
-        )
-
-    both = tuple(Node(name, Resources({VCORE: capacity, PODS: pods}), **node) for name in ("n0", "n1"))  # type: ignore[arg-type]
-    tree = QueueTree(queue("root", queue("root.p", queue("root.p.a"), queue("root.p.b"))))
-    gangs = tuple(
-        Application(name, leaf, (TaskGroup("g", 2, POD, constraint),))
-        for name, leaf in (("one", "root.p.a"), ("two", "root.p.b"))
-    )
-    made = Cluster(both, tree, gangs, running)
-    assert made.problems() == []
-    return made
-
-
-GOOD = Placement(
-    (Assignment("one", "g", "n0", 1), Assignment("one", "g", "n1", 1), Assignment("two", "g", "n0", 1),
-     Assignment("two", "g", "n1", 1)),
-    ("one", "two"),
-)  # fmt: skip
 ONLY_ONE = Placement(GOOD.assignments[:2], ("one",), {"two": "no room"})
 
 
@@ -120,7 +74,6 @@ def running(node: str, queue: str, amount: int) -> RunningPod:
 
 
 MAX = Rule.QUEUE_MAXIMUM
-TAINT = Taint("k", "v", TaintEffect.NO_SCHEDULE)
 
 # what is wrong: (the only rule that sees it, where, cluster, placement)
 CORRUPTED: dict[str, tuple[Rule, str, Cluster, Placement]] = {
@@ -277,74 +230,6 @@ def test_messages_name_place_and_numbers() -> None:
         "queue maximum: root.p: vcore: 9 used (8 placed), maximum 8"
     ]
     assert rule is MAX
-
-
-@settings(max_examples=200)
-@given(nodes(), constraints())
-def test_matching_agrees_with_the_node_type(node: Node, wanted: Constraints) -> None:
-    """The judge matches constraints by itself; the cluster's own matcher must come to the same answer."""
-    small = Cluster(
-        (replace(node, capacity=Resources({VCORE: 1})),),
-        QueueTree(Queue("root.q")),
-        (Application("a", "root.q", (TaskGroup("g", 1, Resources(), wanted),)),),
-    )
-    found = validate(small, Placement((Assignment("a", "g", node.name, 1),), ("a",)))
-    event(f"admitted: {node.admits(wanted)}")
-    assert [v.rule for v in found] == ([] if node.admits(wanted) else [Rule.NODE_CONSTRAINT])
-
-
-@pytest.mark.parametrize(
-    ("toleration", "tolerated"),
-    [
-        (Toleration("k", exists=False, value="v"), True),
-        (Toleration("k", exists=False, value="w"), False),
-        (Toleration("k", exists=True), True),
-        (Toleration("j", exists=True), False),
-        (Toleration("", exists=True), True),
-        (Toleration("", exists=False, value="v"), False),
-        (Toleration("k", exists=True, effect=TaintEffect.NO_SCHEDULE), True),
-        (Toleration("k", exists=True, effect=TaintEffect.NO_EXECUTE), False),
-    ],
-)
-def test_tolerations(toleration: Toleration, tolerated: bool) -> None:
-    tainted = example(constraint=Constraints(tolerations=(toleration,)), taints=(TAINT,))
-    assert (validate(tainted, GOOD) == []) == tolerated
-    assert tainted.nodes[0].admits(tainted.applications[0].task_groups[0].constraints) == tolerated
-
-
-@pytest.mark.parametrize(
-    ("requirement", "holds"),
-    [
-        (Requirement("rank", Operator.GT, ("1",)), True),
-        (Requirement("rank", Operator.GT, ("2",)), False),
-        (Requirement("rank", Operator.LT, ("3",)), True),
-        (Requirement("zone", Operator.LT, ("3",)), False),
-        (Requirement("none", Operator.GT, ("3",)), False),
-        (Requirement("rank", Operator.GT), False),
-        (Requirement("rank", Operator.GT, ("1", "1")), False),
-        (Requirement("rank", Operator.GT, ("0_1",)), False),
-        (Requirement("rank", Operator.LT, (str(2**63),)), False),
-        (Requirement("rank", Operator.LT, (str(2**63 - 1),)), True),
-        (Requirement("rank", Operator.LT, ("9" * 5000,)), False),
-        (Requirement("rank", Operator.GT, ("+001",)), True),
-        (Requirement("rank", Operator.GT, ("\u0661",)), False),
-        (Requirement("zone", Operator.IN, ("b", "a")), True),
-        (Requirement("none", Operator.IN, ("",)), False),
-        (Requirement("none", Operator.NOT_IN, ("a",)), True),
-        (Requirement("zone", Operator.NOT_IN, ("a",)), False),
-        (Requirement("none", Operator.DOES_NOT_EXIST), True),
-    ],
-)
-def test_operators(requirement: Requirement, holds: bool) -> None:
-    labelled = example(constraint=Constraints(affinity_terms=((requirement,),)), labels={"rank": "2", "zone": "a"})
-    assert (validate(labelled, GOOD) == []) == holds
-    assert labelled.nodes[0].admits(labelled.applications[0].task_groups[0].constraints) == holds
-
-
-def test_an_empty_affinity_term_matches_nothing() -> None:
-    assert {v.rule for v in validate(example(constraint=Constraints(affinity_terms=((),))), GOOD)} == {
-        Rule.NODE_CONSTRAINT
-    }
 
 
 @st.composite

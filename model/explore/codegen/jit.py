@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import enum
+import functools
 import hashlib
 import weakref
 from collections.abc import Callable
@@ -89,10 +90,15 @@ def _initialize() -> None:
     llvm.initialize_native_asmprinter()
 
 
+@functools.cache
+def _processor() -> tuple[str, str]:
+    """Name and features of the processor: to ask takes as long as to compile a small function."""
+    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
 def _machine(level: Level) -> Any:
-    return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=int(level)
-    )
+    name, features = _processor()
+    return llvm.Target.from_default_triple().create_target_machine(cpu=name, features=features, opt=int(level))
 
 
 def _lowered(text: str, level: Level) -> tuple[Any, Any]:
@@ -115,8 +121,7 @@ def _lowered(text: str, level: Level) -> tuple[Any, Any]:
 
 def _key(text: str) -> str:
     """What the code depends on: the text, LLVM, the processor, and how this file compiles (raise the number then)."""
-    parts = ["1", llvmlite.__version__, *map(str, llvm.llvm_version_info), llvm.get_host_cpu_name()]
-    parts += [llvm.get_host_cpu_features().flatten(), text]
+    parts = ["1", llvmlite.__version__, *map(str, llvm.llvm_version_info), *_processor(), text]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 

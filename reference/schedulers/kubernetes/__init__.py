@@ -21,7 +21,7 @@ from reference.schedulers.kubernetes.api import (
     WeightedPodAffinityTerm,
     WhenUnsatisfiable,
 )
-from reference.schedulers.kubernetes.batch import schedule
+from reference.schedulers.kubernetes.batch import KNOWS, schedule
 from reference.schedulers.kubernetes.events import EventName, Outcome, Record
 from reference.schedulers.kubernetes.groups import Phase, TrackedPod
 from reference.schedulers.kubernetes.options import DEFAULT_WEIGHTS, Edition, Options, Plugin, ScoringStrategy
@@ -30,6 +30,7 @@ from reference.schedulers.kubernetes.scheduler import Scheduler
 
 __all__ = [
     "DEFAULT_WEIGHTS",
+    "KNOWS",
     "Code",
     "CompositePodGroup",
     "Condition",

@@ -158,6 +158,10 @@ class SchedulingQueue:
             return self.place(entry.name) is Place.ACTIVE
         return False
 
+    def next_backoff(self) -> int | None:
+        """The time at which the next backoff ends, None where there is none."""
+        return min((e.until for e in self.entries.values() if e.place is Place.BACKOFF), default=None)
+
     def next_flush(self) -> int | None:
         """The time at which ``flush`` may move something next, None where it never does."""
         while self._due:

@@ -18,7 +18,7 @@ from reference.schedulers.volcano.api import (
     TaskStatus,
     TopologyMode,
 )
-from reference.schedulers.volcano.batch import schedule
+from reference.schedulers.volcano.batch import KNOWS, schedule
 from reference.schedulers.volcano.options import Configuration, Edition, Options, PluginOption, Point, tiers
 from reference.schedulers.volcano.scheduler import EventName, Record, Scheduler
 from reference.schedulers.volcano.session import Session
@@ -26,6 +26,7 @@ from reference.schedulers.volcano.statement import Statement, Step, StepKind
 from reference.schedulers.volcano.ties import Ties
 
 __all__ = [
+    "KNOWS",
     "ROOT",
     "Configuration",
     "Edition",

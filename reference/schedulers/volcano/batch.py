@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
+from typing import Final
 
-from reference.cluster import Application, Assignment, Cluster, Placement, QueueTree, Resources, RunningPod, TaskGroup
+from reference.cluster import Application, Assignment, Cluster, Placement, QueueTree, Resources, RunningPod
 from reference.cluster import Queue as ClusterQueue
+from reference.cluster.features import Feature
 from reference.errors import InputError, one_line
+from reference.schedulers.names import part
 from reference.schedulers.result import ScheduleResult
-from reference.schedulers.volcano.api import ROOT, JobSpec, PodGroupPhase, Queue, TaskSpec, TaskStatus
+from reference.schedulers.volcano.api import ROOT, Job, JobSpec, PodGroupPhase, Queue, TaskSpec, TaskStatus
+from reference.schedulers.volcano.gangs import job_of, network_of, why_inexpressible
 from reference.schedulers.volcano.options import Options
 from reference.schedulers.volcano.scheduler import Record, Scheduler
 from reference.schedulers.volcano.statement import Step, StepKind
@@ -18,24 +22,39 @@ from reference.schedulers.volcano.statement import Step, StepKind
 MOST_PODS = 2_000_000
 """Each pod is an object of its own here; memory lasts for these."""
 
+KNOWS: Final = frozenset(
+    {
+        Feature.TOPOLOGY,
+        Feature.PREFERRED_TOPOLOGY,
+        Feature.ELASTIC,
+        Feature.MIN_MEMBERS,
+        Feature.PRIORITY,
+        Feature.SHARES,
+    }
+)
+"""What of a cluster is read beyond plain gangs."""
+
 _TOLD = frozenset({StepKind.COMMIT, StepKind.DISCARD, StepKind.ENQUEUE})
 
 
 def schedule(cluster: Cluster, **options: object) -> ScheduleResult:
     """Place the gangs of ``cluster``; ``options`` as in ``Options``.
 
-    A gang is a job whose minAvailable is all of its pods, a task group a role with its minMember. Queues are Volcano's:
-    maximum is capability, guaranteed is guarantee and what a queue deserves. Its sessions are enqueue, allocate,
-    backfill; nothing ends in between. Raises InputError for a bad option, for queues that a plugin cannot express, and
-    for more than ``MOST_PODS`` pods: each is followed on its own.
+    A gang is a job, a task group a role with its minMember (``gangs``); one of which Volcano cannot say what it needs
+    is pending, and why. Queues are Volcano's: maximum is capability, guaranteed is guarantee, deserved or else
+    guaranteed is what a queue deserves. Weights count where the plugin ``proportion`` is taken: where queues have
+    some, and nothing that only ``capacity`` knows. Sessions are enqueue, allocate, backfill; nothing ends in between.
+    Raises InputError for a bad option, for queues that a plugin cannot express, and for more than ``MOST_PODS`` pods:
+    each is followed on its own.
     """
     chosen = Options.parse(options)
-    pods = sum(app.members for app in cluster.applications)
+    pods = sum(group.most for app in cluster.applications for group in app.task_groups)
     if pods > MOST_PODS:
         raise InputError(
             f"{pods:,} pods in all gangs", f"at most {MOST_PODS:,} for a reference scheduler", where="gangs"
         )
-    queues = list(_tree(cluster.queues.root, ROOT) if chosen.queues == "capacity" else _leaves(cluster.queues))
+    plugin = chosen.queues or plugin_for(cluster.queues)
+    queues = queues_of(cluster.queues, plugin)
     log: list[Step] = []
     names = {queue.name for queue in queues}
 
@@ -49,23 +68,29 @@ def schedule(cluster: Cluster, **options: object) -> ScheduleResult:
     }
     queues = [_with_more_jobs(queue, running.values(), cluster) for queue in queues]
     beside = [pod for pod in cluster.running if queue_of(pod.queue) not in names]
-    scheduler = Scheduler(chosen.configuration(), cluster.nodes, queues, running=beside)
+    network = network_of(cluster)
+    scheduler = Scheduler(chosen.configuration(plugin), cluster.nodes, queues, network.hyper_nodes, beside)
     for name, queue in running.items():
         pods_there = [pod for pod in cluster.running if queue_of(pod.queue) == queue]
         tasks = tuple(TaskSpec(_running_name(pod), pod.resources, preemptable=False) for pod in pods_there)
         spec = JobSpec(name, queue, 0, tasks, phase=PodGroupPhase.RUNNING)
         _taken(scheduler.add_job(spec, {_running_name(pod): pod.node for pod in pods_there}))
+    refused: dict[str, str] = {}
     for app in sorted(cluster.applications, key=lambda app: (app.submitted, app.name)):
         queue = queue_of(app.queue)
         if queue not in names:
             raise InputError(repr(app.queue), "a leaf queue", where=f"application {app.name}")
-        _taken(scheduler.add_job(_job(app, queue)))
+        reason = why_inexpressible(app, network)
+        if reason is None:
+            _taken(scheduler.add_job(job_of(app, queue, network)))
+        else:
+            refused[app.name] = f"Volcano cannot say: {reason}"
     while True:
         record = scheduler.run_session()
         log += [step for step in record.steps if step.kind in _TOLD]
         if not record.bound:
             break
-    return ScheduleResult("volcano", _placement(cluster, scheduler), tuple(log))
+    return ScheduleResult("volcano", _placement(cluster, scheduler, refused), tuple(log))
 
 
 def _taken(record: Record) -> None:
@@ -74,37 +99,9 @@ def _taken(record: Record) -> None:
         raise InputError(record.reason, "a job that Volcano takes", where=f"job {record.subject}")
 
 
-def _job(app: Application, queue: str) -> JobSpec:
-    namespace, slash, _ = app.name.partition("/")
-    return JobSpec(
-        app.name,
-        queue,
-        app.members,
-        tuple(_tasks(app)),
-        namespace if slash else "default",
-        {group.name: group.min_member for group in app.task_groups},
-        min_resources=app.placeholder_ask,
-    )
-
-
-def _tasks(app: Application) -> Iterator[TaskSpec]:
-    for group in app.task_groups:
-        for i in range(group.min_member):
-            yield TaskSpec(task_name(app, group, i), group.min_resource, group.name, group.constraints)
-
-
-def task_name(app: Application, group: TaskGroup, number: int) -> str:
-    """The name of one pod of a task group; unique, as the last two bars are ours whatever names hold."""
-    return f"{app.name}|{_without_bars(group.name)}|{number}"
-
-
 def _running_name(pod: RunningPod) -> str:
     """The name of a pod that runs already: with one bar, so never that of a gang's pod."""
-    return f"running|{_without_bars(pod.name)}"
-
-
-def _without_bars(name: str) -> str:
-    return name.replace("~", "~0").replace("|", "~1")
+    return f"running|{part(pod.name)}"
 
 
 def _free(name: str, taken: Collection[str]) -> str:
@@ -119,9 +116,10 @@ def _tree(queue: ClusterQueue, name: str, parent: str = ROOT) -> Iterator[Queue]
     yield Queue(
         name,
         capability=queue.maximum,
-        deserved=queue.guaranteed,
+        deserved=queue.deserved or queue.guaranteed,
         guarantee=queue.guaranteed if name != ROOT else Resources(),
         parent=parent,
+        priority=queue.priority,
         max_jobs=queue.max_applications,
     )
     for child in queue.children:
@@ -137,6 +135,22 @@ def _with_more_jobs(queue: Queue, running: Iterable[str], cluster: Cluster) -> Q
     return replace(queue, max_jobs=queue.max_jobs + more - len(cluster.running_applications(name)))
 
 
+def queues_of(tree: QueueTree, plugin: str) -> list[Queue]:
+    """Volcano's queues as the plugin ``capacity`` or ``proportion`` takes them. InputError for what it cannot take."""
+    return list(_tree(tree.root, ROOT) if plugin == "capacity" else _leaves(tree))
+
+
+def plugin_for(tree: QueueTree) -> str:
+    """``proportion`` for queues that have weights and nothing that it does not know; else ``capacity``, which does not
+    look at weights."""
+    has_weights = any(queue.weight != 1 for queue in tree)
+    parents = [queue for queue in tree if not queue.is_leaf]
+    only_capacity = any(queue.deserved for queue in tree) or any(
+        queue.maximum or queue.guaranteed or queue.max_applications is not None for queue in parents
+    )
+    return "proportion" if has_weights and not only_capacity else "capacity"
+
+
 def _leaves(tree: QueueTree) -> Iterator[Queue]:
     """Equal queues side by side, for proportion, which knows no tree: only leaves may have limits."""
     for queue in tree:
@@ -145,19 +159,34 @@ def _leaves(tree: QueueTree) -> Iterator[Queue]:
                 f"limits of the parent queue {queue.name}", "none, or queues=capacity", where="option queues"
             )
     for queue in tree.leaves():
-        yield Queue(queue.name, capability=queue.maximum, guarantee=queue.guaranteed, max_jobs=queue.max_applications)
+        yield Queue(
+            queue.name,
+            weight=max(queue.weight, 1),
+            capability=queue.maximum,
+            guarantee=queue.guaranteed,
+            priority=queue.priority,
+            max_jobs=queue.max_applications,
+        )
 
 
-def _placement(cluster: Cluster, scheduler: Scheduler) -> Placement:
+def _placement(cluster: Cluster, scheduler: Scheduler, refused: dict[str, str]) -> Placement:
     cells: Counter[tuple[str, str, str]] = Counter()
-    admitted, pending = [], {}
-    for name in sorted(app.name for app in cluster.applications):
-        job = scheduler.jobs[name]
-        running = list(job.in_status(TaskStatus.RUNNING))
-        if len(running) == len(job.tasks):
-            admitted.append(name)
-            cells.update((name, task.role, task.node) for task in running)
+    admitted, pending = [], dict(refused)
+    for app in cluster.applications:
+        if app.name in refused:
+            continue
+        job = scheduler.jobs[app.name]
+        if _is_whole(app, job):
+            admitted.append(app.name)
+            cells.update((app.name, task.role, task.node) for task in job.in_status(TaskStatus.RUNNING))
         else:
-            pending[name] = one_line(job.reason or "its turn never came: its queue has all that it may have")
+            pending[app.name] = job.reason or "its turn never came: its queue has all that it may have"
     assignments = tuple(Assignment(*cell, count) for cell, count in sorted(cells.items()))
-    return Placement(assignments, tuple(admitted), pending)
+    reasons = {name: one_line(reason) for name, reason in sorted(pending.items())}
+    return Placement(assignments, tuple(sorted(admitted)), reasons)
+
+
+def _is_whole(app: Application, job: Job) -> bool:
+    """Whether what has to run does: a job is ready as soon as tasks that ask for nothing wait for backfill alone."""
+    running = Counter(task.role for task in job.in_status(TaskStatus.RUNNING))
+    return running.total() >= job.min_available and all(running[g.name] >= g.min_member for g in app.task_groups)

@@ -105,10 +105,10 @@ class Configuration:
 @dataclass(frozen=True, slots=True)
 class Options:
     """What ``schedule`` may be told. ``queues``: the plugin that shares resources among queues: ``capacity`` knows the
-    queue tree, ``proportion`` equal leaves only."""
+    queue tree, ``proportion`` leaves with weights only; "" for the one that knows what the queues have."""
 
     edition: Edition = Edition.CURRENT
-    queues: str = "capacity"
+    queues: str = ""
     predicate_error_cache: bool = True
     index: bool = True
 
@@ -132,10 +132,10 @@ class Options:
             parsed[name] = Edition(text) if name == "edition" else text
         return cls(**parsed)  # type: ignore[arg-type]  # each value was checked above
 
-    def configuration(self) -> Configuration:
-        """The scheduler's configuration with these options."""
+    def configuration(self, queues: str) -> Configuration:
+        """The scheduler's configuration with these options and the plugin ``queues``."""
         return Configuration(
-            tiers=one_tier("capacity+hierarchy" if self.queues == "capacity" else self.queues),
+            tiers=one_tier("capacity+hierarchy" if queues == "capacity" else queues),
             edition=self.edition,
             predicate_error_cache=self.predicate_error_cache,
             index=self.index,

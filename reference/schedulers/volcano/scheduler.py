@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from reference.cluster import Node, Resources, RunningPod
 from reference.schedulers.volcano.actions import ACTIONS
+from reference.schedulers.volcano.amounts import Amounts, change
 from reference.schedulers.volcano.api import ROOT, HyperNode, Job, JobSpec, Queue, Task, TaskSpec, TaskStatus
 from reference.schedulers.volcano.hypernodes import HyperNodes
 from reference.schedulers.volcano.index import NodeIndex
@@ -280,6 +281,7 @@ class Scheduler:
             self.namespace_weights(),
             self.failing_binds,
             note,
+            self._total,
             self.ties,
         )
 
@@ -298,6 +300,9 @@ class Scheduler:
         everyone = list(self.nodes.values())
         self._index = NodeIndex(everyone)
         self.hyper_nodes = HyperNodes(self._given_hyper_nodes, everyone)
+        self._total: Amounts = {}
+        for node in everyone:
+            change(self._total, node.allocatable)
 
     def _above(self, name: str) -> list[str]:
         path = [name]

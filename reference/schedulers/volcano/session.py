@@ -11,7 +11,6 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
-from reference.schedulers.volcano.amounts import Amounts
 from reference.schedulers.volcano.api import Job, PodGroupPhase, Queue, Task, TaskStatus, TopologyMode
 from reference.schedulers.volcano.hypernodes import HyperNodes
 from reference.schedulers.volcano.index import NodeIndex, Rank
@@ -26,7 +25,7 @@ from reference.schedulers.volcano.ties import Ties
 
 class Session:
     """What actions see. ``jobs``, ``queues`` and ``nodes`` are in order of their names, so nothing depends on any
-    other order; jobs of queues that do not exist are left out, as upstream skips them."""
+    other order; jobs of queues that do not exist are left out, as upstream skips them. ``total``: of all nodes."""
 
     def __init__(
         self,
@@ -39,19 +38,17 @@ class Session:
         weights: Mapping[str, int],
         failing_binds: set[str],
         note: Callable[[Step], None],
-        ties: Ties | None = None,
+        total: Mapping[str, int],
+        ties: Ties,
     ) -> None:
         self.configuration, self.queues, self.nodes = configuration, queues, nodes
         self.jobs = {name: job for name, job in jobs.items() if job.queue in queues}
         self.hyper_nodes, self._index = hyper_nodes, index
         self._weights = dict(weights)
         self._failing_binds, self._note = failing_binds, note
-        self._ties = ties or Ties()
+        self._ties = ties
         self.action = ""
-        self.total: Amounts = {}
-        for node in nodes.values():
-            for name, amount in node.allocatable.items():
-                self.total[name] = self.total.get(name, 0) + amount
+        self.total = total
         self.touched: dict[str, Task] = {}
         """Tasks that are placed by no statement that was carried out."""
         self.bound: list[Task] = []

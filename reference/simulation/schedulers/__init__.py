@@ -10,7 +10,9 @@ from reference.cluster import Cluster
 from reference.errors import InputError
 from reference.simulation.scheduler import OnlineScheduler
 from reference.simulation.schedulers.heuristic import HeuristicScheduler, Order
+from reference.simulation.schedulers.kubernetes import KubernetesScheduler
 from reference.simulation.schedulers.room import NodeRule
+from reference.simulation.schedulers.volcano import VolcanoScheduler
 from reference.simulation.schedulers.yunikorn import YuniKornScheduler
 
 
@@ -24,7 +26,31 @@ def _yunikorn(cluster: Cluster, order: Order, strict: bool, release_ms: int) -> 
     return YuniKornScheduler(cluster, strict=strict, release_ms=release_ms)
 
 
-POLICIES: Final = MappingProxyType({"yunikorn": _yunikorn, **{rule.value: _heuristic(rule) for rule in NodeRule}})
+def _volcano(cluster: Cluster, order: Order, strict: bool, _: int) -> OnlineScheduler:
+    _has_its_own_order("Volcano", order, strict)
+    return VolcanoScheduler(cluster)
+
+
+def _kubernetes(cluster: Cluster, order: Order, strict: bool, _: int) -> OnlineScheduler:
+    _has_its_own_order("kube-scheduler", order, strict)
+    return KubernetesScheduler(cluster)
+
+
+def _has_its_own_order(who: str, order: Order, strict: bool) -> None:
+    if order is not Order.FIFO:
+        raise InputError(order.value, f"fifo: {who} orders gangs by rules of its own", where="order")
+    if strict:
+        raise InputError("strict", f"no such option: in {who} a gang that waits lets others pass", where="strict")
+
+
+POLICIES: Final = MappingProxyType(
+    {
+        "yunikorn": _yunikorn,
+        "volcano": _volcano,
+        "kubernetes": _kubernetes,
+        **{rule.value: _heuristic(rule) for rule in NodeRule},
+    }
+)
 """By name, what makes a scheduler of (cluster, order of gangs, whether a gang that waits holds up those behind it, time
 in ms that a placeholder takes to go)."""
 

@@ -7,15 +7,15 @@ placeholders and where they are, marks and links, counters, timers, and what nod
 
 The core handles a removal in one event, the spec in up to four steps; the follower takes them together. Which of the
 placeholders that are alike the partition takes is its own business: they are told apart by name, as the spec's members
-are. Where the books of the code itself go wrong the reference does not follow (``is_followed``). Left out: removal of
-nodes, of which the spec takes the allocations in any order and the reference in one; restarts, messages of single asks,
-several task groups, a second resource, and the autoscaler.
+are. Where the books of the code itself go wrong the reference does not follow (``is_followed``). Left out: restarts,
+several task groups, a second resource, and the autoscaler; and what only ``replayer.py`` has, where the spec goes
+first: removals of nodes, which the spec takes apart, and messages of single asks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from model.language import Machine
@@ -63,6 +63,7 @@ _REASONS = {
     spec.Reason.PREEMPTED.name: TerminationType.PREEMPTED_BY_SCHEDULER,
     spec.Reason.STOPPED.name: TerminationType.STOPPED_BY_RM,
 }
+_ENDS = (ApplicationState.COMPLETED, ApplicationState.FAILED, ApplicationState.REJECTED, ApplicationState.EXPIRED)
 _MARKS = {reason: name for name, reason in _REASONS.items()}
 
 
@@ -169,16 +170,18 @@ class Subject:
                 reals = (r for r in self.applications[a].allocations.values() if not r.placeholder)
                 pod = next((r for r in reals if r.node == rest[0]), None)
                 if pod is None:
-                    raise Divergence(f"the core has no real pod of {a} on {rest[0]}")
+                    raise Divergence(f"in the core no real pod of {a} is on {rest[0]}")
                 core.release(AllocationRelease(a, pod.key, TerminationType.STOPPED_BY_RM))
             case "placeholder_timeout":
-                core.fire_placeholder_timer(a)
+                _must(core.fire_placeholder_timer(a), f"no placeholder timer of {a} runs")
             case "completing_timeout":
-                core.fire_state_timer(a)
+                _must(core.fire_state_timer(a), f"no timer of {a} runs")
             case "preempt_placeholder":
-                core.preempt(a, f"{a}/{rest[0]}")
+                _must(core.preempt(a, f"{a}/{rest[0]}"), f"{rest[0]} of {a} is no victim")
             case "remove_application":
                 core.remove_application(a)
+            case "update_configuration":
+                self._raise_limits()
             case _ if (name.startswith("confirm_") and name != "confirm_again") or name == "ignore_confirmation":
                 why = _REASONS[str(before[f"confirm[{a}, {rest[0]}]"])]
                 core.release(AllocationRelease(a, f"{a}/{rest[0]}", why))
@@ -189,6 +192,12 @@ class Subject:
     def _ask_for_placeholder(self, a: str, member: str) -> None:
         size = Resources({UNIT: self.scope.placeholder})
         self.partition.update_allocation(Allocation(f"{a}/{member}", a, size, "", GROUP, True))
+
+    def _raise_limits(self) -> None:
+        """Every limit is one unit more."""
+        for name, queue in self.partition.queues.items():
+            limits = tuple(replace(x, resources=x.resources + Resources({UNIT: 1})) for x in queue.config.limits)
+            self.partition.set_config(name, limits=limits)
 
     def _application(self, name: str) -> AddApplication:
         ask = Resources({UNIT: len(self.scope.members) * self.scope.placeholder})
@@ -213,9 +222,10 @@ class Subject:
         seen: dict[str, Value] = {}
         core = self.partition
         for a, app in self.applications.items():
-            # a removed application is in no state any more; an expired one is what it was, days later
-            if not shown[f"removed[{a}]"] and shown[f"core[{a}]"] != spec.Core.EXPIRED.name:
-                seen[f"core[{a}]"] = app.state.value.upper()
+            # a removed application is in no state any more; an expired one is what had ended, days later
+            if not shown[f"removed[{a}]"]:
+                expired = shown[f"core[{a}]"] == spec.Core.EXPIRED.name and app.state in _ENDS
+                seen[f"core[{a}]"] = spec.Core.EXPIRED.name if expired else app.state.value.upper()
                 seen[f"completing_timer[{a}]"] = (
                     app.state is ApplicationState.COMPLETING and app.state_timer is not None
                 )
@@ -299,6 +309,11 @@ class Follower(SpecWalk):
             self.fire(call_of(result))
         self.compare(f"cycle: {result}", self.subject.observed(self.shown()))
         return result is not None or bool(cancelled)
+
+
+def _must(done: bool, message: str) -> None:
+    if not done:
+        raise Divergence(f"in the core {message}")
 
 
 def call_of(result: Result) -> Call:

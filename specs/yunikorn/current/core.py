@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.language import Expr, Machine, Operand, among, count_, ite, require, when
+from model.language import Expr, Machine, Operand, among, any_, count_, ite, require, when
 from model.language.expressions import lift
 from specs.yunikorn.current.moves import (
     after_last_placeholder,
@@ -81,10 +81,11 @@ def declare_cycle(m: Machine, s: State) -> None:
 
             @m.action
             def replace_on_other_node(a: App, p: Member, n: Node, k: Node) -> None:
-                """No placeholder's node takes the pod (ports, affinity, a cordon), but another node does: it has the
-                pod from now on, before the confirmation; the queue does not count it yet (Y16, Y17, Y18)."""
+                """No placeholder's node takes the pod (ports, affinity, a cordon), but another node does, which has
+                none of them: it has the pod from now on, before the confirmation; the queue does not count it yet (Y16,
+                Y17, Y18)."""
                 require(s.real_asks.of(a, p) > 0, s.placed[a, p, n], s.mark[a, p] == Reason.NONE, n != k)
-                require(s.fits_node(k, scope.real_size), ~s.over(a))
+                require(s.fits_node(k, scope.real_size), ~s.over(a), ~has_free_placeholder(s, a, p, k))
                 s.real_asks.take(a, p)
                 s.linked[a, p, k] = True
                 s.node_used[k] += scope.real
@@ -115,6 +116,11 @@ def declare_cycle(m: Machine, s: State) -> None:
             s.real_asks[a, g] -= 1
             s.reals[a, n] += 1
             use(s, a, n, scope.real)
+
+
+def has_free_placeholder(s: State, a: App, p: Member, n: Node) -> Expr:
+    """Whether a placeholder of the group of ``p`` is on the node that nobody wants back."""
+    return any_(s.groups.alike(p, q) & s.placed[a, q, n] & (s.mark[a, q] == Reason.NONE) for q in Member)
 
 
 def sum_allocating(s: State) -> Expr:

@@ -38,6 +38,10 @@ class Groups:
         """Whether placeholder ``p`` is of group ``g``."""
         return True if g is None else self._group_of[p] == self._number[g]
 
+    def alike(self, p: Any, q: Any) -> Operand:
+        """Whether two placeholders are of one group."""
+        return self._group_of[p] == self._group_of[q] if self.several else True
+
     def within(self, g: Group | None, p: Any, value: Expr) -> Expr:
         """``value``, a condition, of a placeholder of the group."""
         return value if g is None else value & self.has(g, p)

@@ -11,11 +11,11 @@ from specs.yunikorn.current.core import declare_confirmations, declare_cycle, de
 from specs.yunikorn.current.events import declare_events
 from specs.yunikorn.current.life_cycle import declare_life_cycles
 from specs.yunikorn.current.parameters import Recovery, Scope, Style
+from specs.yunikorn.current.progress import declare_progress
 from specs.yunikorn.current.properties import (
     declare_admission,
     declare_gangs,
     declare_placeholders,
-    declare_progress,
     declare_rejection,
     declare_timeouts,
     declare_usage,

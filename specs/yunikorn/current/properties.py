@@ -256,19 +256,18 @@ def declare_gangs(m: Machine, s: State) -> None:
         """A completing application has nothing pending, and no real pod allocated or parked (Y20, YUNIKORN-1900)."""
         return all_(implies(s.core[a] == Core.COMPLETING, s.idle(a) & (s.parked(a) == 0)) for a in App)
 
-    if s.scope.app_removals:
-
-        @m.always
-        def killed_application_has_no_pods() -> Expr:
-            """No placeholder pod outlives its application (YUNIKORN-521)."""
-            return all_(
-                implies(
-                    among(s.shim[a], Shim.KILLING, Shim.KILLED),
-                    among(s.task[a, p], Task.NEW, Task.COMPLETED, Task.FAILED),
-                )
-                for a in App
-                for p in Member
+    @m.always
+    def no_pod_outlives_its_application() -> Expr:
+        """The shim has no placeholder pod of an application that has completed, failed or was killed (Y26, Y27,
+        YUNIKORN-521)."""
+        return all_(
+            implies(
+                among(s.shim[a], Shim.COMPLETED, Shim.FAILED, Shim.KILLING, Shim.KILLED),
+                among(s.task[a, p], Task.NEW, Task.COMPLETED, Task.FAILED),
             )
+            for a in App
+            for p in Member
+        )
 
     @m.step
     def ends_are_final() -> Expr:
@@ -350,44 +349,3 @@ def declare_timeouts(m: Machine, s: State) -> None:
         def failing_application_asks_for_nothing() -> Expr:
             """An application that fails has no placeholder ask left to be scheduled (Y24, YUNIKORN-577)."""
             return all_(implies(s.core[a] == Core.FAILING, s.pending_placeholders(a) == 0) for a in App)
-
-
-def declare_progress(m: Machine, s: State) -> None:
-    """Nobody is stuck."""
-
-    @m.sometimes
-    def every_real_pod_runs() -> Expr:
-        """All real pods of an application run at once (Y1)."""
-        return any_(s.running_pods(a) == s.scope.all_reals for a in App)
-
-    @m.sometimes
-    def an_application_completes() -> Expr:
-        """Some application comes to its end, after it replaced a placeholder unless its pods are too large for that
-        (Y16, Y21)."""
-        least = 1 if s.scope.replaceable else 0
-        return any_((s.core[a] == Core.COMPLETED) & (s.replaced[a] >= least) for a in App)
-
-    @m.possible
-    def every_application_can_end() -> Expr:
-        """From every reachable state all applications can reach an end (Y21, YUNIKORN-1337)."""
-        return all_(s.over(a) for a in App)
-
-    @m.leads_to(fairness=[m.progress()])
-    def every_admitted_gang_is_decided(a: App) -> tuple[Expr, Expr]:
-        """An application that is Accepted, and has placeholders asked for or allocated, runs, fails or times out at
-        last, if only a run never stops while something can happen; or all its pods are taken away (Y1, Y23,
-        YUNIKORN-1161)."""
-        placeholders = s.pending_placeholders(a) + s.allocated(a)
-        ends = [Core.RUNNING, Core.RESUMING, Core.FAILING, Core.FAILED]
-        if s.scope.adversary or s.scope.app_removals:
-            ends.append(Core.COMPLETING)
-        decided = among(s.core[a], *ends)
-        if s.scope.app_removals and s.scope.restarts:
-            # one that is removed when it has just come back was never Completing
-            decided = decided | s.removed[a]
-        return (s.core[a] == Core.ACCEPTED) & (placeholders > 0), decided
-
-    @m.leads_to(fairness=[m.progress()])
-    def every_real_ask_is_served(a: App) -> tuple[Expr, Expr]:
-        """A pending real ask is parked or allocated at last, or its application ends (Y16, YUNIKORN-1242)."""
-        return s.real_asks[a] > 0, s.real_asks[a] == 0

@@ -170,25 +170,36 @@ def declare_messages(m: Machine, s: State) -> None:
 
         @m.action
         def hear_failed(a: App) -> None:
-            """The application fails: first Failing, then Failed; pods that were not submitted fail with it (Y23,
-            Y27)."""
+            """The application fails: first Failing, then Failed; pods that were not submitted fail with it, and what is
+            left of placeholder pods is deleted (Y23, Y27)."""
             message = s.updates[a].receive()
             require(among(message.state, Core.FAILING, Core.FAILED))
             active = among(s.shim[a], Shim.SUBMITTED, Shim.ACCEPTED, Shim.RESERVING, Shim.RUNNING)
+            clean_up(s, a, s.shim[a] == Shim.FAILING)
             s.shim[a] = ite(active, Shim.FAILING, ite(s.shim[a] == Shim.FAILING, Shim.FAILED, s.shim[a]))
             s.ended[a] += s.unsubmitted[a]
             s.unsubmitted[a] = 0
 
     @m.action
     def hear_completed(a: App) -> None:
-        """The application is done; a pod that comes now belongs to a new one (Y21, Y27, Y28)."""
+        """The application is done, and what is left of placeholder pods is deleted; a pod that comes now belongs to a
+        new one (Y21, Y26, Y27, Y28)."""
         s.updates[a].receive(state=Core.COMPLETED)
+        clean_up(s, a, s.shim[a] == Shim.RUNNING)
         s.shim[a] = ite(s.shim[a] == Shim.RUNNING, Shim.COMPLETED, s.shim[a])
         s.ended[a] += s.unsubmitted[a]
         s.unsubmitted[a] = 0
 
     if scope.duplicates:
         declare_duplicates(m, s)
+
+
+def clean_up(s: State, a: App, ends: Expr) -> None:
+    """The placeholder manager deletes the pods of placeholders that are still there, if the application ``ends``. The
+    core, which has none of them any more, need not be told."""
+    for p in Member:
+        there = ~among(s.task[a, p], Task.NEW, Task.COMPLETED, Task.FAILED)
+        s.task[a, p] = ite(ends & there, Task.COMPLETED, s.task[a, p])
 
 
 def declare_duplicates(m: Machine, s: State) -> None:

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Final
 
 from reference.cluster import MEMORY, VCORE
+from reference.schedulers.volcano.amounts import dimensions
 from reference.schedulers.volcano.api import Job, Task, TopologyMode
 from reference.schedulers.volcano.hypernodes import TOP
 from reference.schedulers.volcano.nodes import NodeInfo
@@ -37,7 +38,8 @@ class NetworkTopologyAware(Plugin):
         return [names for names in kept if names]
 
     def _may_hold(self, name: str, job: Job) -> bool:
-        least: Mapping[str, int] = job.spec.min_resources or {}
+        asked: Mapping[str, int] = job.spec.min_resources or {}
+        least = {name: asked[name] for name in dimensions(asked)}
         nodes = self.session.hyper_nodes.nodes(name)
         idle = {n: sum(node.idle.get(n, 0) for node in nodes) for n in least}
         future = {n: sum(node.future_idle(n) for node in nodes) for n in least}

@@ -113,6 +113,7 @@ LIFE = (
         without_update("placeholder_timeout", "placeholder"),
         parameters=HARD,
         consequences=(
+            "gone_pods_are_released",
             "group_counters_add_up",
             "terminal_holds_nothing",
         ),
@@ -124,6 +125,7 @@ LIFE = (
         "accepted_application_keeps_its_placeholders",
         rewritten("confirm_ask_removal", _no_placeholder_counts, "the removal of an ask does not look at placeholders"),
         parameters={"deletions": 1, "repaired": True},
+        consequences=("every_admitted_gang_is_decided",),
     ),
     report(
         "1337",
@@ -132,7 +134,6 @@ LIFE = (
         "every_application_can_end",
         keeps_state("confirm_removal", Core.ACCEPTED),
         keeps_state("confirm_ask_removal", Core.ACCEPTED),
-        keeps_state("ask_step", Core.ACCEPTED),
         parameters={"size": 1, "deletions": 1, "repaired": True},
         consequences=("deadlock_free",),
     ),
@@ -164,7 +165,7 @@ LIFE = (
         "521",
         "placeholders_outlive_the_job",
         "placeholder pods have no owner, so nothing deletes them with the job",
-        "killed_application_has_no_pods",
+        "no_pod_outlives_its_application",
         without_update("remove_application", "task"),
         parameters={"app_removals": 1},
     ),

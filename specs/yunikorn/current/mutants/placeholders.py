@@ -21,7 +21,7 @@ from specs.yunikorn.current.timers import (
 PREEMPTION: Final = {"preemptions": 1, "repaired": True}
 DELETION: Final = {"deletions": 1, "repaired": True}
 RELEASED_TOO: Final = "a victim is chosen, released or not"
-MEMORY: Final = {"memory": 3, "placeholder_memory": 2, "real_memory": 1}
+MEMORY: Final = {"nodes": 3, "memory": 3, "placeholder_memory": 2, "real_memory": 1}
 SMALLER: Final = {"placeholder": 2, "capacity": 4}
 
 
@@ -180,8 +180,8 @@ PLACEHOLDERS = (
         "replaces_a_victim",
         "the replacement does not look at the mark of a preempted placeholder",
         "released_for_one_reason",
-        with_guard("replace_on_same_node", "Reason.NONE", also(Reason.PREEMPTED)),
-        with_guard("replace_on_other_node", "Reason.NONE", also(Reason.PREEMPTED)),
+        with_guard("replace_on_same_node", "mark[a, p]", also(Reason.PREEMPTED)),
+        with_guard("replace_on_other_node", "mark[a, p]", also(Reason.PREEMPTED)),
         parameters=PREEMPTION,
     ),
     report(
@@ -270,6 +270,7 @@ PLACEHOLDERS = (
             "deadlock_free",
             "every_application_can_end",
             "group_counters_add_up",
+            "placeholders_that_go_are_counted",
         ),
     ),
     report(
@@ -286,7 +287,7 @@ PLACEHOLDERS = (
         "Y18: the room of another node is not looked at when a replacement goes there",
         "node_capacity",
         with_guard("replace_on_other_node", "node_used", first_half),
-        parameters={"capacity": 1},
+        parameters={"apps": 2, "size": 1, "capacity": 1},
     ),
     report(
         "",
