@@ -50,11 +50,26 @@ def simulate(
     and knows neither nodes nor gangs yet. Raises InputError for a workload that does not fit the cluster
     or has rules beyond plain gangs, and SchedulerError for a scheduler that breaks the protocol.
     """
-    asked = replace(cluster, applications=tuple(job.application for job in workload.jobs))
-    refuse(asked, frozenset(), "the simulation")
+    _refuse_features(cluster, workload)
     for problem in workload.problems(cluster):
-        raise InputError(problem, "a workload whose names are unique and resolve", where="trace")
+        raise InputError(problem.text, problem.EXPECTED, where=f"trace: {problem.where}")
     return _Simulation(cluster, workload, scheduler, settings or Settings(), autoscaler).run()
+
+
+def _refuse_features(cluster: Cluster, workload: Workload) -> None:
+    """Raises InputError for rules beyond plain gangs, which names the first job that has some."""
+    jobs = tuple(job.application for job in workload.jobs)
+    try:
+        refuse(replace(cluster, applications=jobs), frozenset(), "the simulation")
+    except InputError:
+        refuse(replace(cluster, applications=()), frozenset(), "the simulation")
+        for number, job in enumerate(jobs):
+            try:
+                refuse(replace(cluster, applications=(job,)), frozenset(), "the simulation")
+            except InputError as error:
+                where = f"trace: jobs[{number}].application"
+                raise InputError(error.found, error.expected, where=where) from None
+        raise
 
 
 class _Simulation(Gangs):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter
 from dataclasses import replace
 from random import Random
 
@@ -18,17 +17,15 @@ from reference.schedulers.kubernetes import (
     Edition,
     Options,
     Outcome,
-    Phase,
-    Place,
     Pod,
     PodGroup,
     PodSpec,
-    Record,
     Scheduler,
     ScoringStrategy,
 )
 from reference.schedulers.kubernetes.findnode import find_node
 from reference.schedulers.kubernetes.index import Index
+from reference.schedulers.kubernetes.invariants import broken_by, broken_invariants
 from reference.schedulers.kubernetes.snapshot import Cache, Snapshot
 from reference.strategies import clusters
 from reference.validate import validate
@@ -45,45 +42,6 @@ OPTIONS = st.builds(
 SEEDS = st.integers(0, 2**32)
 
 
-def consistent(scheduler: Scheduler) -> None:
-    """What the parts of a scheduler say of each other."""
-    registry, cache = scheduler.registry, scheduler.cache
-    has_node = {name for name, tracked in registry.pods.items() if tracked.phase is not Phase.PENDING}
-    assert set(cache.node_of) == has_node
-    assert all(registry.pods[name].node == where for name, where in cache.node_of.items())
-    for name, info in cache.infos.items():
-        assert set(info.pods) == {pod for pod, where in cache.node_of.items() if where == name}
-        fresh = Cache()
-        fresh.put_node(info.node)
-        for pod in info.pods.values():
-            fresh.add(pod, name)
-        assert fresh.infos[name].state() == info.state()
-    by_group = Counter(pod.pod_group for pod in cache.pods.values() if pod.pod_group)
-    assert {group: len(pods) for group, pods in cache.scheduled.items() if pods} == dict(by_group)
-    assert set(registry.nominated) | registry.terminating <= set(registry.pods)
-    assert not set(registry.nominated) & has_node
-    assert registry.terminating <= has_node
-    popped = {name for name, entry in scheduler.queue.entries.items() if entry.place is Place.POPPED}
-    assert popped <= ({scheduler.running.entry.name} if scheduler.running else set())
-    for name in scheduler.queue.entries:
-        assert registry.pending(name) or scheduler.queue.place(name) is Place.POPPED
-    known = [tracked for tracked in registry.pods.values() if tracked.phase is Phase.PENDING]
-    for tracked in known:
-        root = registry.key_of(tracked.pod)
-        if root is not None and registry.is_ready(root, scheduler.options.edition):
-            assert scheduler.queue.place(root) is not Place.GATED, f"{root} is forgotten"
-
-
-def atomic(scheduler: Scheduler, record: Record) -> None:
-    """A decision gives pods of a PodGroup nodes only where minCount of them then have one (K5, K7)."""
-    if record.outcome is not Outcome.SCHEDULED:
-        assert not record.assumed
-        return
-    for group in {pod.pod_group for pod, _ in record.assumed} & set(scheduler.registry.groups):
-        if not record.reason.startswith("nodes are gone"):
-            assert len(scheduler.cache.scheduled[group]) >= scheduler.registry.groups[group].least
-
-
 @settings(max_examples=60, deadline=None)
 @given(SEEDS, OPTIONS)
 def test_every_decision_stands_before_the_judge(seed: int, options: Options) -> None:
@@ -94,9 +52,9 @@ def test_every_decision_stands_before_the_judge(seed: int, options: Options) -> 
         record = world.step()
         if record is None:
             continue
-        consistent(world.scheduler)
+        assert broken_invariants(world.scheduler) == []
         if running is None:  # else pods may have left since the snapshot
-            atomic(world.scheduler, record)
+            assert broken_by(world.scheduler, record) == []
         latched &= set(world.scheduler.registry.groups)
         assert all(world.scheduler.conditions[group].status for group in latched)
         latched |= {group for group, condition in world.scheduler.conditions.items() if condition.status}

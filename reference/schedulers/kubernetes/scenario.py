@@ -16,7 +16,8 @@ succeed and its victims leave, and the clock goes on by up to ``seconds`` (60) w
 ``expect`` compares what it names. ``scheduled``: exactly these pods have a node; ``nodes``: those of some pods;
 ``count``: how many of some groups have one; ``domains``: the one value of a label on the nodes of a group's pods;
 ``queue``: where roots are; ``conditions``; ``evicted``: who was asked to leave so far; ``nominated``: pods and nodes;
-``outcome``: of the last event; ``refused``: whether it was.
+``outcome``: of the last event; ``refused``: whether it was. After every event, and in ``run`` after every cycle, the
+books have to add up (``invariants.py``), whatever is expected.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from reference.manifests.document import Field, value_field
 from reference.manifests.queue_parts import only_keys
 from reference.schedulers.kubernetes.events import Outcome, Record
 from reference.schedulers.kubernetes.groups import Phase
+from reference.schedulers.kubernetes.invariants import broken_by, broken_invariants
 from reference.schedulers.kubernetes.options import Edition, Options
 from reference.schedulers.kubernetes.read import MOST, POD_KEYS, read_composite, read_group, read_node, read_pod
 from reference.schedulers.kubernetes.scheduler import Scheduler
@@ -78,6 +80,8 @@ class _Player:
         self.last: Record | None = None
         self.refusals: list[str] = []
         """Differences, where the next step does not expect what was refused or its outcome."""
+        self.broken: list[str] = []
+        """What decisions of this step break."""
         self.named: set[str] = set()
         """Groups and pods that there are or were: of no others anything may be expected."""
         for node in cluster.need("nodes", "a list of nodes").elements():
@@ -90,7 +94,8 @@ class _Player:
         if operation == "expect":
             return [*([] if {"refused", "outcome"} & step.mapping().keys() else told), *self._compare(step)]
         self.happen(operation, step)
-        return told
+        broken, self.broken = [*self.broken, *broken_invariants(self.scheduler)], []
+        return [*told, *(f"{step.where} ({operation}): the books do not add up: {line}" for line in broken)]
 
     def happen(self, operation: str, step: Field) -> None:
         """An event, or several alike."""
@@ -152,6 +157,7 @@ class _Player:
         if record is not None:
             self.last = record
             self.evicted += record.evicted
+            self.broken += broken_by(self.scheduler, record)
         return record is not None
 
     def _run(self, seconds: int) -> None:
@@ -164,6 +170,7 @@ class _Player:
                         scheduler.bind_succeeded(pod)
                 for pod in sorted(scheduler.registry.terminating):
                     scheduler.delete_pod(pod)
+                self.broken += broken_invariants(scheduler)
             next_ = scheduler.queue.next_flush()
             if next_ is None or next_ > end or next_ == scheduler.queue.now:  # of no seconds: never waited for
                 return

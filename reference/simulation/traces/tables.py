@@ -48,11 +48,12 @@ def is_table(text: str) -> bool:
     return set(NEEDED) <= {cell.strip() for cell in head.split(",")}
 
 
-def read_table(file: str, text: str, cluster: Cluster) -> Workload:
-    """The jobs, in file order. Raises ManifestError."""
+def read_table(file: str, text: str, cluster: Cluster) -> tuple[Workload, tuple[Field, ...]]:
+    """The jobs, in file order, and the row of each. Raises ManifestError."""
     queues = dealt(cluster)
     jobs: list[Job] = []
-    for number, row in enumerate(_rows(file, text)):
+    rows = tuple(_rows(file, text))
+    for number, row in enumerate(rows):
         cells = row.string_map()
         asked = {name: _whole(row, name, 0) for name in cells if name not in (*NEEDED, *OPTIONAL)}
         group = TaskGroup("members", _whole(row, "members", 1, 1), Resources(asked))
@@ -60,7 +61,7 @@ def read_table(file: str, text: str, cluster: Cluster) -> Workload:
         name = row.need("name", "a name").name("the job's name")
         application = Application(name, queue, (group,), submitted=number, weight=_whole(row, "weight", 0, 1))
         jobs.append(Job(application, _whole(row, "arrival_ms", 0), (_whole(row, "duration_ms", 1),)))
-    return Workload(tuple(jobs))
+    return Workload(tuple(jobs)), rows
 
 
 def _whole(row: Field, column: str, least: int, default: int | None = None) -> int:
