@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -23,7 +22,7 @@ from specs.registry import mutants
 from specs.replaying import Replayed, replay
 from specs.walking import Divergence
 from specs.yunikorn import Edition
-from specs.yunikorn.current.replayer import FINDING, GIVEN_UP, LEFT_OUT, ONE_EVENT, Replayer
+from specs.yunikorn.current.replayer import FINDING, GIVEN_UP, ONE_EVENT, Replayer
 
 # A tracer would take more time here than the tests do; what they run is run by others too.
 pytestmark = pytest.mark.no_cover
@@ -94,22 +93,27 @@ WHOLE = (
 )
 
 
+@functools.cache
+def whole(scope: str) -> Replayed:
+    return replayed(scope, ALL)
+
+
 @pytest.mark.slow
-def test_every_run_to_its_end_is_made_and_every_excuse_is_needed() -> None:
-    made: Counter[str] = Counter()
-    excused: Counter[str] = Counter()
-    unused = set(Replayer.excuses)
-    for scope in WHOLE:
-        done = replayed(scope, ALL)
-        assert done.never_made <= set(Replayer.left_out)
-        made += done.made
-        excused += done.excused
-        unused &= done.unused
-    assert not unused
-    actions = {action.name for scope in WHOLE for action in machine(scope).actions}
-    assert set(made) == actions - set(Replayer.left_out)
-    assert excused[FINDING] + excused[LEFT_OUT] + excused[GIVEN_UP] < 0.05 * made.total()
-    assert excused[ONE_EVENT] < 0.25 * made.total()
+@pytest.mark.parametrize("scope", WHOLE)
+def test_every_run_to_its_end_is_made(scope: str) -> None:
+    done = whole(scope)
+    assert done.never_made <= set(Replayer.left_out)
+    assert done.excused[ONE_EVENT] < 0.3 * done.made.total()
+    assert done.excused[FINDING] + done.excused[GIVEN_UP] < 0.05 * done.made.total()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_every_action_is_made_somewhere_and_every_excuse_is_needed() -> None:
+    made = {action for scope in WHOLE for action in whole(scope).made}
+    assert made == {a.name for scope in WHOLE for a in machine(scope).actions} - set(Replayer.left_out)
+    excused = {reason for scope in WHOLE for reason in whole(scope).excused}
+    assert excused == set(Replayer.excuses)
 
 
 # --- faults of the spec ---

@@ -7,9 +7,9 @@ placeholders and where they are, marks and links, counters, timers, and what nod
 
 The core handles a removal in one event, the spec in up to four steps; the follower takes them together. Which of the
 placeholders that are alike the partition takes is its own business: they are told apart by name, as the spec's members
-are. Where the books of the code itself go wrong the reference does not follow (``is_followed``). Left out: removal of
-nodes, of which the spec takes the allocations in any order and the reference in one; restarts, messages of single asks,
-several task groups, a second resource, and the autoscaler.
+are. Where the books of the code itself go wrong the reference does not follow (``is_followed``). Left out: restarts,
+several task groups, a second resource, and the autoscaler; and what only ``replayer.py`` has, where the spec goes
+first: removals of nodes, which the spec takes apart, and messages of single asks.
 """
 
 from __future__ import annotations

@@ -143,7 +143,7 @@ class Scope:
     @property
     def oversized(self) -> bool:
         """Whether the placeholderAsk is larger than the least maximum, so that every application is rejected."""
-        return self.size * self.placeholder > self.least_maximum
+        return self.gang > self.least_maximum
 
     @property
     def least_maximum(self) -> int:
@@ -174,6 +174,17 @@ class Scope:
     def loses_placeholders(self) -> bool:
         """Whether the shim may tell of an allocated placeholder that is gone, and was not to be."""
         return bool(self.deletions or self.bind_failures or self.preemptions)
+
+    @property
+    def gang(self) -> int:
+        """Units of a placeholderAsk."""
+        return self.size * self.placeholder
+
+    @property
+    def room_for_a_gang(self) -> bool:
+        """Whether nodes and the user's limit have room for a gang, if nobody else takes it."""
+        limited = self.user_limit and self.gang > self.user_limit + self.config_updates
+        return not limited and self.gang <= self.nodes * self.capacity
 
     @property
     def forgets_asks(self) -> bool:

@@ -44,12 +44,18 @@ def declare_progress(m: Machine, s: State) -> None:
         """From every reachable state all applications can reach an end (Y21, YUNIKORN-1337)."""
         return all_(s.over(a) for a in App)
 
-    @m.always
-    def no_starving_gangs() -> Expr:
-        """In no reachable state is a placeholder timeout all that can still happen while an application waits for
-        placeholders, but for what others do to it (Y7, Y11)."""
-        waits = any_((s.core[a] == Core.ACCEPTED) & (s.pending_placeholders(a) > 0) & ~s.over(a) for a in App)
-        return implies(waits, m.any_enabled(but=[action for action in m.actions if action.name in NO_HELP]))
+    if s.scope.room_for_a_gang:
+
+        @m.always
+        def no_starving_gangs() -> Expr:
+            """In no reachable state is a placeholder timeout all that can still happen, but for what others do, while
+            an application waits for placeholders that there would be room for without the other applications (Y7,
+            Y11)."""
+            waits = any_((s.core[a] == Core.ACCEPTED) & (s.pending_placeholders(a) > 0) & ~s.over(a) for a in App)
+            room = s.total >= s.scope.gang
+            if s.scope.user_limit:
+                room = room & (s.limit >= s.scope.gang)
+            return implies(waits & room, m.any_enabled(but=[x for x in m.actions if x.name in NO_HELP]))
 
     @m.leads_to(fairness=[m.progress()])
     def every_admitted_gang_is_decided(a: App) -> tuple[Expr, Expr]:

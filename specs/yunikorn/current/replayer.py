@@ -9,6 +9,7 @@ the spec has come as far; what the spec has the core do in between is excused.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final
@@ -44,7 +45,7 @@ FINDING: Final = "wrong books"
 LEFT_OUT: Final = "left out"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Made:
     """A partition after some steps of the spec.
 
@@ -55,6 +56,14 @@ class Made:
     subject: Subject
     removed: tuple[Call, ...] = ()
     given_up: frozenset[tuple[str, str]] = field(default_factory=frozenset)
+
+    def copy(self) -> Subject:
+        """The partition, to go on with."""
+        return self._snapshot.restore()
+
+    @functools.cached_property
+    def _snapshot(self) -> Snapshot[Subject]:
+        return Snapshot(self.subject, FIXED)
 
 
 class Replayer:
@@ -89,7 +98,7 @@ class Replayer:
             return replace(subject, given_up=subject.given_up - {call[1]})
         if not subject.subject.is_followed(call):
             return Excused(FINDING)
-        made = Snapshot(subject.subject, FIXED).restore()
+        made = subject.copy()
         if name in CYCLE:
             if _is_removing(before):
                 return Excused(ONE_EVENT)
@@ -125,7 +134,7 @@ def _node_step(subject: Made, call: Call) -> Made:
     removed = (*subject.removed, call)
     if call[0] != "node_removed":
         return replace(subject, removed=removed)
-    made = Snapshot(subject.subject, FIXED).restore()
+    made = subject.copy()
     (node,) = call[1]
     on_it = made.partition.on_node[node]
     ordered = [_taken(list(on_it.values()), step, removed[:i]) for i, step in enumerate(removed[:-1])]

@@ -113,6 +113,7 @@ LIFE = (
         without_update("placeholder_timeout", "placeholder"),
         parameters=HARD,
         consequences=(
+            "gone_pods_are_released",
             "group_counters_add_up",
             "terminal_holds_nothing",
         ),
@@ -124,6 +125,7 @@ LIFE = (
         "accepted_application_keeps_its_placeholders",
         rewritten("confirm_ask_removal", _no_placeholder_counts, "the removal of an ask does not look at placeholders"),
         parameters={"deletions": 1, "repaired": True},
+        consequences=("every_admitted_gang_is_decided",),
     ),
     report(
         "1337",

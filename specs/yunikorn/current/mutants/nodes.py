@@ -237,7 +237,13 @@ NODES = (
         with_guard("allocate_placeholder", "(parent_used + 1) <= 4", _nothing_where_nothing_is_listed),
         with_guard("allocate_real", "(parent_used + 1) <= 4", _nothing_where_nothing_is_listed),
         parameters={"leaf_quota": 0},
-        consequences=("an_application_completes", "deadlock_free", "every_application_can_end", "every_real_pod_runs"),
+        consequences=(
+            "an_application_completes",
+            "deadlock_free",
+            "every_application_can_end",
+            "every_real_pod_runs",
+            "no_starving_gangs",
+        ),
     ),
     report(
         "2789",

@@ -270,6 +270,7 @@ PLACEHOLDERS = (
             "deadlock_free",
             "every_application_can_end",
             "group_counters_add_up",
+            "placeholders_that_go_are_counted",
         ),
     ),
     report(
