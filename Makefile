@@ -12,6 +12,7 @@
 #   make features-ray   how often each feature decides a random problem for Ray's scheduler: 5 of 100 at least
 #   make bench-schedule the reference of Ray's scheduler against the real one, as ratios (after make peer-ray); Kubernetes'
 #                       on a large cluster
+#   make small-scope    all small worlds under every policy: the counts and witnesses of docs/small-scope.md
 #   make lint       ruff and mypy
 
 # Many tests start processes: what is imported is compiled once for all of them, whatever the environment says.
@@ -30,7 +31,7 @@ PYTHON ?= $(shell for p in python3.11 python3 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
 .PHONY: help venv review test test-slow test-peers peer-ray features-ray mutants bench bench-explore bench-prove bench-specs \
-	bench-schedule lint format clean
+	bench-schedule small-scope lint format clean
 .DELETE_ON_ERROR:
 
 help:
@@ -106,6 +107,9 @@ bench-specs: $(READY)
 bench-schedule: $(READY)
 	$(BIN)/python bench/schedule.py
 	$(BIN)/python bench/kubernetes.py
+
+small-scope: $(READY)
+	$(BIN)/python -m solver_placement.small_scope
 
 lint: $(READY)
 	$(BIN)/ruff check .
