@@ -39,6 +39,7 @@ _COMMANDS = {
     "place": "the optimal placement, with its bound",
     "explain-pending": "what blocks a gang that waits, and what to relax",
     "compare": "greedy versus optimal, and the smallest input on which they differ",
+    "lint": "gangs that their queues will reject, or that can starve each other, with the place in the file",
     "review": "verdict, counterexample and both placements of one cluster, as an HTML page",
 }
 

@@ -8,5 +8,6 @@ from reference.errors import InputError, InputWarning
 from reference.manifests.document import ManifestError
 from reference.manifests.load import LoadResult, load
 from reference.manifests.native_write import to_native
+from reference.manifests.notices import Place, PlaceOf
 
-__all__ = ["InputError", "InputWarning", "LoadResult", "ManifestError", "load", "to_native"]
+__all__ = ["InputError", "InputWarning", "LoadResult", "ManifestError", "Place", "PlaceOf", "load", "to_native"]

@@ -20,7 +20,7 @@ from reference.cluster.resources import PODS, Resources
 from reference.errors import sample
 from reference.manifests.constraints import read_constraints
 from reference.manifests.document import Field
-from reference.manifests.notices import Notices
+from reference.manifests.notices import Notices, PlaceOf
 from reference.manifests.pods import Pod
 from reference.manifests.queues import DEFAULT_QUEUE, ROOT
 from reference.manifests.taskgroups import read_policy, read_task_groups
@@ -161,6 +161,7 @@ class _Assembly:
         policy = next((p.policy for p in sorted(pods, key=lambda p: p.task_groups is None) if p.policy), None)
         style, timeout = read_policy(policy, self._notices)
         created = min((p.created for p in pods if p.created is not None), default=None)
+        self._notices.place(PlaceOf.GANG, name, next((p for p in pods if p.task_groups is not None), pods[0]).source)
         application = Application(
             name,
             queue,
@@ -178,6 +179,7 @@ class _Assembly:
         application = Application(f"{name}/{pod.name}", queue, (group,), weight=weight_of([pod.weight]))
         text = "a waiting pod of an application without task groups is taken as an application, a gang of one"
         self._notices.add(pod.source, text, "single")
+        self._notices.place(PlaceOf.GANG, application.name, pod.source)
         self._result.waiting.append(Waiting(pod.created, pod.number, application))
 
     def _gang(self, name: str, pods: list[Pod]) -> tuple[TaskGroup, ...]:

@@ -17,7 +17,7 @@ from reference.cluster.topology import TopologyConstraint
 from reference.manifests.applications import Waiting, Workload
 from reference.manifests.constraints import read_constraints
 from reference.manifests.document import Field
-from reference.manifests.notices import Notices
+from reference.manifests.notices import Notices, PlaceOf
 from reference.manifests.objects import Object
 from reference.manifests.pods import Pod, effective_request
 
@@ -71,6 +71,8 @@ def split_by_shape(name: str, members: Members, least: int | None, notices: Noti
         shape = read_shape(pod.source.need("spec", "the pod's spec"), notices)
         shapes[shape] = shapes.get(shape, 0) + count
     size = sum(shapes.values())
+    if len(shapes) > 1:
+        notices.place(PlaceOf.PODS_THAT_DIFFER, name, members[0][0].source)
     if len(shapes) > 1 and least and least < size:
         text = f"pods of {name!r} differ: of its {size}, the {least} that have to run are taken in file order"
         notices.add(members[0][0].source, text, "pods that differ")
@@ -128,6 +130,7 @@ class Gangs:
 
     def add(self, source: Object, gang: Application, pods: Sequence[Pod], group_of: Mapping[str, str]) -> None:
         """A gang and the pods of it that are there; ``group_of`` gives a pod's task group by its full name."""
+        self.notices.place(PlaceOf.GANG, gang.name, source.field)
         bound = [pod for pod in pods if pod.is_bound]
         for pod in bound:
             self.run(pod, gang.queue, gang, group_of.get(pod.full_name, ""))

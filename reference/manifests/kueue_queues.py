@@ -104,13 +104,13 @@ def read_kueue_queues(
     weights = _weights({key: specs.get(key) for key in declared})
     for key, node in declared.items():
         node.settings = replace(node.settings, weight=weights[key])
-    plant(declared, Queue(ROOT))  # refuses what is no tree, before anyone walks down it
+    plant(declared, Queue(ROOT), notices)  # refuses what is no tree, before anyone walks down it
     _Limits(declared, quotas).apply()
     places: dict[str, Field] = {}
     for full, each in by_name(local_queues).items():
         unread(each.spec, notices, "a LocalQueue", "clusterQueue")
         places[full] = each.spec.need("clusterQueue", "the name of a ClusterQueue")
-    planted = plant(declared, Queue(ROOT))
+    planted = plant(declared, Queue(ROOT), notices)
     return KueueQueues(planted, {name: quotas[name] for name in leaves}, known, places)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from reference.cluster.cluster import Cluster
@@ -14,6 +14,8 @@ from reference.manifests.applications import Workload, assemble, refuse_repeats
 from reference.manifests.collect import Collection
 from reference.manifests.document import ManifestError
 from reference.manifests.files import find_files
+from reference.manifests.native import note_places
+from reference.manifests.notices import Place, PlaceOf
 from reference.manifests.openb import Table, choose, read_gangs, read_nodes
 from reference.manifests.queues import DEFAULT_QUEUE, QueueConfig
 from reference.manifests.systems import read_systems
@@ -24,13 +26,15 @@ class LoadResult:
     """What the files say.
 
     ``warnings`` are what was dropped or assumed, in reading order; ``sources`` the files that were read;
-    ``node_sort_policy`` the partition's order of nodes, ``fair`` or ``binpacking``.
+    ``node_sort_policy`` the partition's order of nodes, ``fair`` or ``binpacking``; ``places`` where queues and gangs
+    stand, as far as their files say.
     """
 
     cluster: Cluster
     warnings: tuple[InputWarning, ...] = ()
     sources: tuple[str, ...] = ()
     node_sort_policy: str = "fair"
+    places: Mapping[tuple[PlaceOf, str], Place] = field(default_factory=dict)
 
 
 def load(
@@ -64,7 +68,8 @@ def load(
     _check(cluster, collection, first)
     unread = {t.file for t in collection.tables if t is not node_table and t is not pod_table}
     sources = tuple(str(path) for path, _ in files if str(path) not in unread)
-    return LoadResult(cluster, collection.notices.result(), sources, policy)
+    notices = collection.notices
+    return LoadResult(cluster, notices.result(), sources, policy, notices.places())
 
 
 def _native(collection: Collection) -> tuple[Cluster, str] | None:
@@ -82,6 +87,7 @@ def _native(collection: Collection) -> tuple[Cluster, str] | None:
     files = [each.document.file for each in others] + [table.file for table in collection.tables]
     if files:
         raise root.error("it alone: it describes a whole cluster", f"a native cluster beside {files[0]}")
+    note_places(root, collection.notices)
     return cluster, "fair"
 
 

@@ -57,6 +57,7 @@ from reference.cluster import (
     TopologyConstraint,
 )
 from reference.manifests.document import Field
+from reference.manifests.notices import Notices, PlaceOf
 from reference.manifests.quantity import INT64_MAX
 from reference.manifests.queue_parts import only_keys
 
@@ -148,6 +149,19 @@ def _taint(field: Field) -> Taint:
     only_keys(field, "key", "value", "effect")
     effect = field.need("effect", "the effect").choice(TaintEffect)
     return Taint(field.need("key", "the key").string(), field.optional("value", Field.string, ""), effect)
+
+
+def note_places(root: Field, notices: Notices) -> None:
+    """Tells ``notices`` where the queues and gangs of a cluster stand that was read."""
+
+    def queue(field: Field) -> None:
+        notices.place(PlaceOf.QUEUE, field.need("name", "a name").string(), field)
+        for child in field.list_of("children"):
+            queue(child)
+
+    queue(root.need("queues", "the root queue"))
+    for application in root.list_of("applications"):
+        notices.place(PlaceOf.GANG, application.need("name", "a name").string(), application)
 
 
 def _queue(field: Field, above: str, depth: int) -> Queue:

@@ -2,10 +2,31 @@
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass, replace
 
 from reference.errors import InputWarning
 from reference.manifests.document import Field
+
+
+class PlaceOf(enum.Enum):
+    """What has a place. PODS_THAT_DIFFER: the first pod of a role of one gang whose pods are not alike."""
+
+    QUEUE = "queue"
+    GANG = "gang"
+    PODS_THAT_DIFFER = "pods that differ"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file, a line from 1 where it is known, and the path of a field."""
+
+    file: str
+    line: int | None
+    where: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" if self.line is not None else self.file
 
 
 @dataclass(slots=True)
@@ -19,6 +40,15 @@ class Notices:
 
     def __init__(self) -> None:
         self._entries: dict[str, _Entry] = {}
+        self._places: dict[tuple[PlaceOf, str], Field] = {}
+
+    def place(self, of: PlaceOf, name: str, field: Field) -> None:
+        """Where something stands, for remarks about the cluster as a whole; the first place counts."""
+        self._places.setdefault((of, name), field)
+
+    def places(self) -> dict[tuple[PlaceOf, str], Place]:
+        """Where what was told stands."""
+        return {key: Place(w.file, w.line, w.where) for key, field in self._places.items() for w in [field.warning("")]}
 
     def add(self, field: Field, text: str, kind: str | None = None, *, of_key: bool = False) -> None:
         """A warning about ``field``. Warnings of one ``kind`` are counted after the first; without one, all stand."""

@@ -9,6 +9,7 @@ from reference.cluster.queue import Queue, QueueTree
 from reference.cluster.resources import Resources
 from reference.errors import sample
 from reference.manifests.document import Field
+from reference.manifests.notices import Notices, PlaceOf
 from reference.manifests.queues import ROOT
 
 _MAX_DEPTH = 50
@@ -49,7 +50,7 @@ def segment(name: str) -> str:
     return name.replace(".", "_")
 
 
-def plant(declared: Mapping[str, Declared], root: Queue) -> NamedQueues:
+def plant(declared: Mapping[str, Declared], root: Queue, notices: Notices) -> NamedQueues:
     """The tree of queues below ``root``: those without a parent stand at the top, brothers in order of their names.
 
     ``parent`` of a queue is a key of ``declared``, and so are the names in the answer. Raises ManifestError for a
@@ -69,6 +70,7 @@ def plant(declared: Mapping[str, Declared], root: Queue) -> NamedQueues:
             if depth > _MAX_DEPTH:
                 raise each.source.error(f"at most {_MAX_DEPTH} levels of queues", "a deeper one")
             paths[key] = path = f"{above}.{segment(each.name)}"
+            notices.place(PlaceOf.QUEUE, path, each.source)
             inner = tuple(build(key, path, depth + 1))
             yield replace(each.settings, name=path, children=inner, is_parent=each.settings.is_parent or bool(inner))
 

@@ -15,7 +15,7 @@ from typing import Final
 from reference.cluster.queue import Queue, QueueTree, SortPolicy
 from reference.cluster.resources import NOTHING, Resources, total
 from reference.manifests.document import Field
-from reference.manifests.notices import Notices
+from reference.manifests.notices import Notices, PlaceOf
 from reference.manifests.queue_parts import (
     SORT_POLICY,
     check_access,
@@ -204,6 +204,7 @@ def _build(queue: _Declared, above: str, policy: str, notices: Notices) -> Queue
     name = f"{above}.{queue.name}" if above else queue.name
     policy = queue.sort_policy or policy
     maximum = queue.maximum
+    notices.place(PlaceOf.QUEUE, name, queue.source)
     if maximum and maximum.is_zero():
         notices.add(queue.place("resources", "max"), "a max of only zeros is no limit: YuniKorn passes it over")
         maximum = NOTHING

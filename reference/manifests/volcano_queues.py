@@ -42,7 +42,7 @@ def read_queues(objects: Iterable[Object], named: Mapping[str, Object], notices:
                 declared[name] = Declared(name, Queue(name), None, gang.field)
     if DEFAULT not in declared:
         declared[DEFAULT] = Declared(DEFAULT, Queue(DEFAULT), None, source)
-    return plant(declared, root)
+    return plant(declared, root, notices)
 
 
 def _declared(each: Object, notices: Notices) -> Declared:
