@@ -23,5 +23,6 @@ def known_policy(name: str, *more: str, option: str = "--policy") -> None:
     """A click error for a policy that neither a scheduler of clusters has nor ``more`` names, given to ``option``."""
     from reference.schedulers import POLICIES
 
-    if name not in (*POLICIES, *more):
-        raise click.BadParameter(f"{option} is one of {', '.join((*POLICIES, *more))}, found {name!r}")
+    known = list(dict.fromkeys((*POLICIES, *more)))
+    if name not in known:
+        raise click.BadParameter(f"{option} is one of {', '.join(known)}, found {name!r}")

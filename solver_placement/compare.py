@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from reference.cluster import Cluster, Placement
+from reference.placement_metrics import PlacementMetrics, measure
 from reference.validate import validate
 from solver_placement.answer import Objective, Solution, gap
 from solver_placement.problem import Unsound
@@ -27,7 +28,8 @@ WITNESS_SHARE = 4
 class PolicyResult:
     """What one policy does with the input. ``refusals`` are the rules that its placement breaks, none for a good one.
 
-    ``gap`` is what it leaves of the solver's bound on the weight, as a fraction of that bound.
+    ``gap`` is what it leaves of the solver's bound on the weight, as a fraction of that bound. ``metrics`` are those of
+    the field (``reference.placement_metrics``), None for a placement that is refused.
     """
 
     name: str
@@ -36,6 +38,7 @@ class PolicyResult:
     gap: Fraction
     refusals: tuple[str, ...]
     seconds: float
+    metrics: PlacementMetrics | None
 
     @property
     def admitted_gangs(self) -> int:
@@ -53,6 +56,7 @@ class Comparison:
     policies: tuple[PolicyResult, ...]
     solution: Solution
     solution_refusals: tuple[str, ...]
+    solution_metrics: PlacementMetrics
     witness: Witness | None
     witness_note: str
 
@@ -86,7 +90,15 @@ def compare(
         starts=[run.placement for run in runs.values() if not run.refusals],
     )
     results = tuple(
-        PolicyResult(name, r.placement, r.objective, gap(r.objective.weight, solution.bound), r.refusals, r.seconds)
+        PolicyResult(
+            name,
+            r.placement,
+            r.objective,
+            gap(r.objective.weight, solution.bound),
+            r.refusals,
+            r.seconds,
+            None if r.refusals else measure(cluster, r.placement),
+        )
         for name, r in runs.items()
     )
     for each in results:
@@ -97,7 +109,7 @@ def compare(
             )
     refused = tuple(str(violation) for violation in validate(cluster, solution.placement))
     witness, note = _witness(cluster, policies, results, solution, max(deadline - time.monotonic(), 0.0), seed)
-    return Comparison(results, solution, refused, witness, note)
+    return Comparison(results, solution, refused, measure(cluster, solution.placement), witness, note)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,6 +12,8 @@ from gangproof.output import paragraph, print_json, table, warn
 from gangproof.sizes import Seconds
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from reference.cluster import Cluster
     from solver_placement.compare import Comparison
     from solver_placement.witness import Witness
@@ -20,29 +23,63 @@ UNPROVED = 3
 
 @click.command("compare")
 @cluster_input
-@click.option("--policy", "policies", multiple=True, default=("yunikorn",), show_default=True, help="Repeat for more.")
+@click.option(
+    "--policy",
+    "policies",
+    multiple=True,
+    default=("yunikorn",),
+    show_default=True,
+    help="Repeat for more; `all` for all.",
+)
 @click.option("--time-limit", type=Seconds(), default=60.0, show_default=True, help="Seconds in all.")
+@click.option("--plots", "plots", metavar="DIR", help="Write plots there, as SVG.")
+@click.option(
+    "--compaction",
+    "trials",
+    type=click.IntRange(min=1),
+    help="Also look for the fewest nodes that are enough, in this many random orders; each policy runs many times.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
-def command(paths: tuple[str, ...], gang_seed: int, policies: tuple[str, ...], time_limit: float, as_json: bool) -> int:
-    """Run reference schedulers and the solver on INPUT; say what greedy leaves, and show the smallest part of the input
-    on which the first policy that falls short does so.
+def command(
+    paths: tuple[str, ...],
+    gang_seed: int,
+    policies: tuple[str, ...],
+    time_limit: float,
+    plots: str | None,
+    trials: int | None,
+    as_json: bool,
+) -> int:
+    """Run reference schedulers, heuristics and the solver on INPUT; say what greedy leaves, and show the smallest part
+    of the input on which the first policy that falls short does so.
 
     Exit status: 0 answered and proved, 3 answered but the optimum is not proved within the time limit, 1 the
     independent judge refuses a placement, 2 bad input.
     """
     from gangproof.names import known_policy
-    from reference.schedulers import schedule
+    from reference.schedulers.all_policies import ALL_POLICIES
+    from solver_placement.compaction import compaction
     from solver_placement.compare import compare
 
     for name in policies:
-        known_policy(name)
-    cluster, warnings = read_cluster(paths, gang_seed, known_to(*policies) | solver())
-    runs = {name: lambda c, n=name: schedule(c, policy=n).placement for name in policies}
+        known_policy(name, *ALL_POLICIES, "all")
+    if plots is not None:
+        try:
+            Path(plots).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise click.BadParameter(f"--plots {plots}: {error.strerror}") from None
+    chosen = tuple(ALL_POLICIES) if "all" in policies else policies
+    cluster, warnings = read_cluster(paths, gang_seed, known_to(*chosen) | solver())
+    runs = {name: ALL_POLICIES[name] for name in chosen}
     comparison = compare(cluster, runs, time_limit=time_limit)
+    enough = {} if trials is None else {name: compaction(cluster, run, trials=trials) for name, run in runs.items()}
+    if plots is not None:
+        from gangproof.plots import write_plots
+
+        write_plots(Path(plots), cluster, comparison)
     if as_json:
-        print_json(_json(comparison, warnings))
+        print_json(_json(comparison, enough, warnings))
     else:
-        click.echo(_text(cluster, comparison))
+        click.echo(_text(cluster, comparison, enough))
     refusals = [f"{p.name}: {r}" for p in comparison.policies for r in p.refusals]
     refusals += [f"optimal: {r}" for r in comparison.solution_refusals]
     if refusals:
@@ -51,8 +88,9 @@ def command(paths: tuple[str, ...], gang_seed: int, policies: tuple[str, ...], t
     return 0 if comparison.solution.weight_proven else UNPROVED
 
 
-def _json(comparison: Comparison, warnings: list[str]) -> dict[str, Any]:
+def _json(comparison: Comparison, enough: Mapping[str, tuple[int, ...]], warnings: list[str]) -> dict[str, Any]:
     from gangproof.answers import fraction_json, placement_json
+    from gangproof.metrics_text import metrics_json
 
     solution = comparison.solution
     return {
@@ -64,6 +102,8 @@ def _json(comparison: Comparison, warnings: list[str]) -> dict[str, Any]:
                 "gap": fraction_json(p.gap),
                 "seconds": round(p.seconds, 3),
                 "refusals": list(p.refusals),
+                "metrics": None if p.metrics is None else metrics_json(p.metrics),
+                "compaction": list(enough.get(p.name, ())),
                 **placement_json(p.placement),
             }
             for p in comparison.policies
@@ -78,6 +118,7 @@ def _json(comparison: Comparison, warnings: list[str]) -> dict[str, Any]:
             "method": solution.method,
             "seconds": round(solution.seconds, 3),
             "refusals": list(comparison.solution_refusals),
+            "metrics": metrics_json(comparison.solution_metrics),
             **placement_json(solution.placement),
         },
         "witness": None if comparison.witness is None else _witness_json(comparison.witness),
@@ -100,8 +141,9 @@ def _witness_json(witness: Witness) -> dict[str, Any]:
     }
 
 
-def _text(cluster: Cluster, comparison: Comparison) -> str:
+def _text(cluster: Cluster, comparison: Comparison, enough: Mapping[str, tuple[int, ...]]) -> str:
     from gangproof.answers import percent
+    from gangproof.metrics_text import compaction_text, metrics_text
     from gangproof.review.pictures import show_limit
     from gangproof.witness_rows import free, members, reasons
 
@@ -129,6 +171,9 @@ def _text(cluster: Cluster, comparison: Comparison) -> str:
     )
     parts = [table(["policy", "weight", "gangs", "nodes", "gap", "seconds"], rows)]
     parts.append(paragraph(f"No placement has more weight than {solution.bound}; gaps are fractions of that bound."))
+    if len(comparison.policies) > 1 or enough:
+        parts.append(metrics_text(comparison))
+    parts += [compaction_text(enough)] if enough else []
     witness = comparison.witness
     if witness is None:
         parts.append(paragraph(f"No witness: {comparison.witness_note}."))
