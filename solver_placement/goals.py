@@ -12,6 +12,7 @@ name           what
 =============  ======================================================================================================
 """
 
+# float: shares of the time only
 from __future__ import annotations
 
 import math
