@@ -25,8 +25,8 @@ _ANYTHING: Final = "a Kubernetes object (kind), queues.yaml (partitions) or a ga
 _NESTED_LISTS: Final = 4
 KINDS: Final[dict[str, tuple[str, ...]]] = {
     "PriorityClass": ("scheduling.k8s.io",),
-    "Queue": ("scheduling.volcano.sh",),
-    "PodGroup": ("scheduling.volcano.sh", "scheduling.k8s.io", "scheduling.x-k8s.io"),
+    "Queue": ("scheduling.volcano.sh", "scheduling.run.ai"),
+    "PodGroup": ("scheduling.volcano.sh", "scheduling.k8s.io", "scheduling.x-k8s.io", "scheduling.run.ai"),
     "ElasticQuota": ("scheduling.x-k8s.io",),
     "RayCluster": ("ray.io",),
     "CompositePodGroup": ("scheduling.k8s.io",),
@@ -36,7 +36,7 @@ KINDS: Final[dict[str, tuple[str, ...]]] = {
     "Cohort": ("kueue.x-k8s.io",),
     "ResourceFlavor": ("kueue.x-k8s.io",),
     "WorkloadPriorityClass": ("kueue.x-k8s.io",),
-    "Topology": ("kueue.x-k8s.io",),
+    "Topology": ("kueue.x-k8s.io", "kai.scheduler"),
     "Workload": ("kueue.x-k8s.io", "scheduling.k8s.io"),
 }
 """Kinds that systems with gangs have, and the API groups in which they are read."""

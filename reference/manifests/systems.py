@@ -1,7 +1,7 @@
 """Whose cluster it is: which system's queues are there, and its gangs read into them.
 
-One input has the queues of one system: YuniKorn (queues.yaml), Volcano (Queue), Kueue (ClusterQueue) or capacity
-scheduling (ElasticQuota). Where there are none, everything shares ``root.default``.
+One input has the queues of one system: YuniKorn (queues.yaml), Volcano (Queue), Kueue (ClusterQueue), KAI (Queue)
+or capacity scheduling (ElasticQuota). Where there are none, everything shares ``root.default``.
 """
 
 from __future__ import annotations
@@ -20,6 +20,10 @@ from reference.manifests.elastic_quotas import read_quotas
 from reference.manifests.gangs import Gangs, Shape
 from reference.manifests.hypernodes import GROUP as HYPERNODES
 from reference.manifests.hypernodes import HyperNodes, read_hypernodes
+from reference.manifests.kai import TOPOLOGY_GROUP, KaiGangs
+from reference.manifests.kai import queue_field as kai_queue
+from reference.manifests.kai_queues import GROUP as KAI
+from reference.manifests.kai_queues import read_kai_queues
 from reference.manifests.kueue import QUEUE_NAME as KUEUE_QUEUE
 from reference.manifests.kueue import KueueGangs, read_topologies
 from reference.manifests.kueue_queues import GROUP as KUEUE
@@ -77,7 +81,10 @@ class _Reader:
         c = self.collection
         self.hypernodes = read_hypernodes(c.of(HYPERNODES, "HyperNode"), c.nodes, self.notices)
         c.nodes = {name: self.hypernodes.labelled(node) for name, node in c.nodes.items()}
-        self.topologies = (*self.hypernodes.topology(), *read_topologies(c.of(KUEUE, "Topology"), self.notices))
+        named = (
+            each for group in (KUEUE, TOPOLOGY_GROUP) for each in read_topologies(c.of(group, "Topology"), self.notices)
+        )
+        self.topologies = (*self.hypernodes.topology(), *named)
         queues = self._ray_clusters(self._pod_groups(self._queues()))
         if c.dump:
             read_dump_applications(c.dump, queues.tree, c.nodes, self.notices, self.gangs.result)
@@ -87,11 +94,13 @@ class _Reader:
         c = self.collection
         volcano = sorted([*c.of(VOLCANO, "Queue", "PodGroup"), *c.of(*VOLCANO_JOB)], key=lambda each: each.number)
         kueue = c.of(KUEUE, "ClusterQueue", "LocalQueue", "Cohort", "Workload")
+        kai = c.of(KAI, "Queue", "PodGroup")
         families: dict[str, Field] = {}
         for system, sources in (
             (YUNIKORN, [*c.configs, *c.config_maps, *([c.dump.source] if c.dump else [])]),
             ("Volcano", [each.field for each in volcano]),
             ("Kueue", [each.field for each in kueue]),
+            ("KAI", [each.field for each in kai]),
             ("capacity scheduling", [each.field for each in c.of(COSCHEDULING, "ElasticQuota")]),
         ):
             if sources:
@@ -108,6 +117,8 @@ class _Reader:
             return QueueConfig(self._volcano(volcano).tree)
         if "Kueue" in families:
             return QueueConfig(self._kueue())
+        if "KAI" in families:
+            return QueueConfig(self._kai())
         if "capacity scheduling" in families:
             tree, self.quotas = read_quotas(c.of(COSCHEDULING, "ElasticQuota"), self.notices)
             return QueueConfig(tree)
@@ -147,6 +158,15 @@ class _Reader:
         self.claimed |= reader.read(c.of(*VOLCANO_JOB), c.of(VOLCANO, "PodGroup"), c.pods, c.templates)
         self.named = queues
         return queues
+
+    def _kai(self) -> QueueTree:
+        c = self.collection
+        groups = c.of(KAI, "PodGroup")
+        named = {place.string(): place for each in groups if (place := kai_queue(each)) is not None}
+        queues = read_kai_queues(c.of(KAI, "Queue"), named, self.notices)
+        reader = KaiGangs(self.gangs, queues, self.topologies, self.priorities, self.notices)
+        self.claimed |= reader.read(groups, c.pods, c.templates)
+        return queues.tree
 
     def _kueue(self) -> QueueTree:
         c = self.collection

@@ -31,6 +31,8 @@ PG = "apiVersion: scheduling.k8s.io/v1beta1\nkind: PodGroup\nmetadata: {name: g}
 CP = "apiVersion: scheduling.k8s.io/v1alpha3\nkind: CompositePodGroup\nmetadata: {name: c}\n"
 EQ = "apiVersion: scheduling.x-k8s.io/v1alpha1\nkind: ElasticQuota\nmetadata: {name: q}\n"
 PC = "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: high}\n"
+KQ = "apiVersion: scheduling.run.ai/v2\nkind: Queue\nmetadata: {name: q}\n"
+KG = "apiVersion: scheduling.run.ai/v2alpha2\nkind: PodGroup\nmetadata: {name: g}\n"
 POD = "template: {spec: {containers: [{resources: {requests: {cpu: 1}}}]}}"
 QUEUES = f"{CQ}spec: {{}}\n---\n{LQ}---\n"
 PODS = "{kind: Pod, metadata: {name: p, labels: {scheduling.x-k8s.io/pod-group: g}}, spec: {containers: [{}]}}\n---\n"
@@ -43,6 +45,21 @@ def tree(parent: str) -> str:
 # the text after the node; line, column and field; found and expected
 BAD: list[tuple[str, str, str]] = [
     ("kind: PodGroup\nmetadata: {name: g}\n", "3:1", "found none, expected an apiVersion: PodGroup is a kind of several"),
+    (KQ + "spec: {resources: {disk: {limit: 1}}}\n", "document 2: spec.resources.disk", "found 'disk', expected one of cpu, gpu, memory"),
+    (KQ + "spec: {resources: {gpu: {limit: -2}}}\n", "document 2: spec.resources.gpu.limit", "found -2, expected a number, 0 or more, or -1"),
+    (KQ + "spec: {resources: {gpu: {limit: 0.0005}}}\n", "document 2: spec.resources.gpu.limit", "found 0.0005, expected a number, 0 or more"),
+    (KQ + "spec: {resources: {cpu: {limit: true}}}\n", "document 2: spec.resources.cpu.limit", "found true, expected a number"),
+    (KQ + "spec: {resources: {cpu: {overQuotaWeight: -1}}}\n", "spec.resources.cpu.overQuotaWeight", "found -1, expected a weight"),
+    (KQ + "spec: {resources: {cpu: {quota: 5, limit: 1}}}\n", "document 2: spec.resources", "found a quota of vcore above its limit"),
+    (KQ + "spec: {parentQueue: p}\n", "document 2: spec.parentQueue", "found the unknown parent 'p'"),
+    (KG + "spec: {minMember: 1}\n", "document 2: spec", "found none, expected the name of a queue"),
+    (f"{KQ}---\n{KG}" + "spec: {queue: p}\n", "document 3: spec.queue", "found the queue 'p', which does not exist"),
+    (KG + "spec: {queue: q, subGroups: [{name: a}, {name: a}]}\n", "spec.subGroups[1].name", "found 'a' a second time"),
+    (KG + "spec: {queue: q, subGroups: [{name: a, parent: b}]}\n", "spec.subGroups[0].parent", "found 'b', which is not given"),
+    (KG + "spec: {queue: q, subGroups: [{name: c}, {name: a, parent: b}, {name: b, parent: a}]}\n", "spec.subGroups[1]",
+     "found 'a' inside itself"),
+    (KG + "spec: {queue: q, minSubGroup: 2, subGroups: [{name: a}]}\n", "spec.minSubGroup", "found 2, expected 1 to 1, the subgroups"),
+    (f"{KG}spec: {{queue: q}}\n---\n{VQ}", "one system's queues and gangs", "KAI's beside Volcano's"),
     (VJ + "spec: {}\n", "6:7: document 2: spec.tasks", "found nothing, expected a list of tasks"),
     (VJ + "spec: {tasks: [{replicas: -1, " + POD + "}]}\n", "6:27: document 2: spec.tasks[0].replicas",
      "found -1, expected a whole number, 0 or more"),
