@@ -336,7 +336,7 @@ class Machine(DataDeclarations):
         return enabling.enabled(self._action_of(action, "enabled()"), arguments)
 
     def any_enabled(self, *, but: Sequence[Callable[..., Any] | Action] = ()) -> Expr:
-        """Whether any action can fire that is not in ``but`` (functions, or of ``actions``). All stand before."""
+        """Whether any action can fire, those in ``but`` not counted. Every action must be declared before."""
         left_out = [self._action_of(a, "any_enabled(but=...)") for a in but]
         self._actions_fixed_at = where()
         return enabling.any_enabled([a for a in self.actions if not any(a is b for b in left_out)])
