@@ -36,7 +36,7 @@ def read_kai_queues(objects: Iterable[Object], named: Mapping[str, Field], notic
         for name, place in named.items():
             notices.add(place, f"no Queue is given: {name!r} is taken without limits", f"queue {name}")
             declared[name] = Declared(name, Queue(name), None, place)
-    return plant(declared, Queue(ROOT))
+    return plant(declared, Queue(ROOT), notices)
 
 
 def _declared(each: Object, notices: Notices) -> Declared:
