@@ -22,7 +22,6 @@ from reference.manifests.objects import Object, by_name, unread
 GROUP: Final = "topology.volcano.sh"
 LABEL: Final = "topology.volcano.sh/tier-"
 """The label that a node gets for a tier; the tier's number follows."""
-DEFAULT_TIER: Final = 1
 _MAX_PATTERN: Final = 200
 
 
@@ -52,7 +51,12 @@ class HyperNodes:
         mode, tier, name = field.get("mode"), field.get("highestTierAllowed"), field.get("highestTierName")
         if mode is not None and mode.string() not in ("hard", "soft"):
             raise mode.error("hard or soft")
-        highest = DEFAULT_TIER if tier is None else tier.integer(1, 2**31 - 1, "a tier, 1 or more")
+        required = mode is None or mode.string() == "hard"
+        if tier is None and name is None:
+            return self._without_tier(mode or field, required, notices)
+        if tier is not None and name is not None:
+            raise name.error("highestTierAllowed or highestTierName", "both")
+        highest = 0 if tier is None else tier.integer(1, 2**31 - 1, "a tier, 1 or more")
         if name is not None:
             known = self.names or {}
             if name.string() not in known:
@@ -66,8 +70,17 @@ class HyperNodes:
                 notices.add(place, "no HyperNode is given: networkTopology is dropped", "no HyperNodes")
                 return ()
             raise place.error(f"a tier that HyperNodes have ({', '.join(map(str, self.tiers))})")
-        required = mode is None or mode.string() == "hard"
         return (TopologyConstraint((f"{LABEL}{below[-1]}",), required),)
+
+    def _without_tier(self, place: Field, required: bool, notices: Notices) -> tuple[TopologyConstraint, ...]:
+        """Volcano takes a job as hard only if it names a tier, so that one that does not may go anywhere; a soft one
+        is best near its other pods, in the lowest tier."""
+        if required:
+            notices.add(
+                place, "networkTopology is hard without highestTierAllowed: Volcano restricts nothing", "no tier"
+            )
+            return ()
+        return (TopologyConstraint((f"{LABEL}{self.tiers[0]}",), False),) if self.tiers else ()
 
 
 def read_hypernodes(objects: Iterable[Object], nodes: Mapping[str, Node], notices: Notices) -> HyperNodes:

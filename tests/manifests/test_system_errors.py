@@ -194,7 +194,7 @@ def test_damaged_objects_are_read_or_refused(tmp_path: Path) -> None:
     def run(data: st.DataObject) -> None:
         case = data.draw(st.sampled_from(CASES))
         items = [copy.deepcopy(each) for each in (node, {**node, "metadata": {"name": "n1"}}, *case["objects"])]
-        for _ in range(data.draw(st.integers(1, 2))):
+        for _ in range(data.draw(st.sampled_from((1, 1, 1, 2)))):  # few objects stay valid when two things change
             damage(data.draw, items)
         path.write_text(json.dumps({"kind": "List", "items": items}), encoding="utf-8")
         tally.add(answered([path], require_applications=False))

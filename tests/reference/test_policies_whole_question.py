@@ -11,11 +11,13 @@ from hypothesis import given, settings
 from tiny_clusters import cluster, gang, leaf, tree, units
 
 from reference.cluster import (
+    PODS,
     Application,
     Cluster,
     CompositeGroup,
     Node,
     Placement,
+    Resources,
     Topology,
     TopologyConstraint,
 )
@@ -207,6 +209,13 @@ def test_pods_beyond_the_minimum_wait_for_nobody(policy: str) -> None:
     question = cluster([3], QUEUE, _elastic("a", 1, 3), gang("b", "root.a", 1, submitted=1))
     counts = {a.application: a.count for a in asked(policy, question).assignments}
     assert counts == ({"a": 2, "b": 1} if policy == "volcano" else {"a": 3})
+
+
+def test_volcano_keeps_a_limit_of_pods_where_queues_have_weights() -> None:
+    """Proportion does not look at pods, so capacity has to."""
+    few = replace(leaf("root.a"), maximum=Resources({PODS: 1}), weight=2)
+    question = cluster([4], tree(few, leaf("root.b")), gang("a", "root.a", 1), gang("b", "root.a", 1, submitted=1))
+    assert asked("volcano", question).admitted == ("a",)
 
 
 def test_a_quota_lets_kubernetes_create_as_many_pods_as_fit() -> None:

@@ -46,7 +46,7 @@ ROWS = [pytest.param(spec, *row, id=f"{spec}-{row[0]}") for spec in SLICED for r
 NAMED = {
     "yunikorn": ("", "policy=fair", "size=5"),
     "kubernetes": ("", "edition=seed", "failures=2 pods=2 nodes=2"),
-    "volcano": ("drains=1 bind_failures=1 quota_changes=1", "edition=current"),
+    "volcano": ("drains=1 bind_failures=1 quota_changes=1", "edition=current bind_failures=1"),
 }
 
 

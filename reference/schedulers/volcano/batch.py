@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from reference.cluster import Application, Assignment, Cluster, Placement, QueueTree, Resources, RunningPod
+from reference.cluster import PODS, Application, Assignment, Cluster, Placement, QueueTree, Resources, RunningPod
 from reference.cluster import Queue as ClusterQueue
 from reference.cluster.features import Feature
 from reference.errors import InputError, one_line
@@ -145,7 +145,7 @@ def plugin_for(tree: QueueTree) -> str:
     look at weights."""
     has_weights = any(queue.weight != 1 for queue in tree)
     parents = [queue for queue in tree if not queue.is_leaf]
-    only_capacity = any(queue.deserved for queue in tree) or any(
+    only_capacity = any(queue.deserved or PODS in queue.maximum for queue in tree) or any(
         queue.maximum or queue.guaranteed or queue.max_applications is not None for queue in parents
     )
     return "proportion" if has_weights and not only_capacity else "capacity"
@@ -159,6 +159,10 @@ def _leaves(tree: QueueTree) -> Iterator[Queue]:
                 f"limits of the parent queue {queue.name}", "none, or queues=capacity", where="option queues"
             )
     for queue in tree.leaves():
+        if PODS in queue.maximum:
+            raise InputError(
+                f"a limit of pods of the queue {queue.name}", "none, or queues=capacity", where="option queues"
+            )
         yield Queue(
             queue.name,
             weight=max(queue.weight, 1),

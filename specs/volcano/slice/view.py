@@ -69,6 +69,7 @@ SLICE: Final = Slice(
         "quota": "weights only have to do with whose turn it is",
         "quota_changes_left": "weights only have to do with whose turn it is",
         "bind_failures_left": "a statement may be undone at any time",
+        "lost": "a task may be tried as often as it likes",
         "down": "nodes that are away leave less room",
         "open_session": "it sets the counts of the queues to what they are",
         "close_session": "a job may be popped, and end, at any time",
