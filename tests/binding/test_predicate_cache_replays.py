@@ -17,7 +17,7 @@ from specs.replaying import Replayed, replay
 from specs.walking import Divergence
 
 DEPTH = 8
-DEEP = 26
+DEEP = 28
 
 
 def replayed(given: Parameters, depth: int) -> Replayed:
