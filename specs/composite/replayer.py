@@ -34,7 +34,7 @@ class CompositeReplayer(CycleReplayer[Subject]):
 
     def key(self, subject: Rerun[Subject]) -> Hashable:
         """All pods of a child are alike, and there is one root."""
-        return ()
+        return subject.is_late
 
 
 __all__ = ["CompositeReplayer"]

@@ -98,7 +98,7 @@ class Subject:
         """One that can be led elsewhere."""
         return copy.deepcopy(self, {id(each): each for each in (self.machine, self.scheduler.options)})
 
-    def key(self) -> Hashable:
+    def key(self) -> tuple[Hashable, ...]:
         """What decides what comes next beside the state that the spec shows: the order of the queue, and for which of
         the pods, in the order in which they are judged, a node is kept."""
         entries, registry = self.scheduler.queue.entries.values(), self.scheduler.registry

@@ -169,6 +169,7 @@ class KubernetesReplayer(CycleReplayer[Subject]):
 
     excuses: ClassVar[Mapping[str, str]] = {
         "another_node": "the spec leaves Score free; the scheduler takes the best node, or the first by name",
+        "another_victim": "any less important group may be evicted in the spec; the scheduler spares the greater",
         "older_first": "ties in activeQ are free in the spec; the scheduler pops who has been there for longest",
         "gate_at_once": "PreEnqueue is a step of the spec; the scheduler has let in at once who may enter",
         "one_instant": "of what comes amid a cycle some of its steps know; the scheduler decides at one instant",
@@ -177,7 +178,7 @@ class KubernetesReplayer(CycleReplayer[Subject]):
     }
     steps: ClassVar[frozenset[str]] = frozenset(("place_pod", "fail_pod", "post_filter"))
     ends: ClassVar[frozenset[str]] = frozenset(("decide_success", "decide_unschedulable", "preempt"))
-    free: ClassVar[Mapping[str, str]] = {"place_pod": "another_node"}
+    free: ClassVar[Mapping[str, str]] = {"place_pod": "another_node", "post_filter": "another_victim"}
     hidden: ClassVar[frozenset[str]] = frozenset(("proposed", "todo", "candidate", "snapshot", "memory_snapshot"))
 
     def __init__(self, machine: Machine) -> None:
@@ -218,7 +219,7 @@ class KubernetesReplayer(CycleReplayer[Subject]):
 
     def key(self, subject: Rerun[Subject]) -> Hashable:
         """Pods are alike but for the nodes that they are nominated for; of the queue the order counts."""
-        return subject.code.key()
+        return subject.is_late, *subject.code.key()
 
 
 def _shown(call: Call) -> str:
