@@ -83,7 +83,11 @@ LARGE: Scopes = MappingProxyType(
         "volcano": ("jobs=2",),
         "volcano_reclaim": ("jobs=2", "jobs=2 repaired=true"),
         "predicate_cache": ("workload=tfjob jobs=3 workers=3",),
-        "ray": ("instances=3", "split=true", "types=2"),
+        "ray": (
+            "instances=3",
+            "split=true",
+            "types=2 instances=4 max_nodes=3 retries=0 crash=false vanish=false kuberay=true timers=off",
+        ),
     }
 )
 
