@@ -12,6 +12,8 @@
 #   make features-ray   how often each feature decides a random problem for Ray's scheduler: 5 of 100 at least
 #   make bench-schedule the reference of Ray's scheduler against the real one, as ratios (after make peer-ray); Kubernetes'
 #                       on a large cluster
+#   make bench-place    placements of large clusters against their bounds, HiGHS and plain CP-SAT beside; vector bin
+#                       packing against published optima (GANGPROOF_DATA=DIR names the data)
 #   make lint       ruff and mypy
 
 SHELL    := /bin/bash
@@ -27,7 +29,7 @@ PYTHON ?= $(shell for p in python3.11 python3 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
 .PHONY: help venv review test test-slow test-peers peer-ray features-ray mutants bench bench-explore bench-prove bench-specs \
-	bench-schedule lint format clean
+	bench-schedule bench-place lint format clean
 .DELETE_ON_ERROR:
 
 help:
@@ -103,6 +105,10 @@ bench-specs: $(READY)
 bench-schedule: $(READY)
 	$(BIN)/python bench/schedule.py
 	$(BIN)/python bench/kubernetes.py
+
+bench-place: $(READY)
+	$(BIN)/python bench/place.py --peers
+	$(BIN)/python bench/vector_packing.py
 
 lint: $(READY)
 	$(BIN)/ruff check .
