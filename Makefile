@@ -13,6 +13,8 @@
 #   make bench-schedule the reference of Ray's scheduler against the real one, as ratios (after make peer-ray); Kubernetes'
 #                       on a large cluster
 #   make small-scope    all small worlds under every policy: the counts and witnesses of docs/small-scope.md
+#   make bench-place    placements of large clusters against their bounds, HiGHS and plain CP-SAT beside; vector bin
+#                       packing against published optima (GANGPROOF_DATA=DIR names the data)
 #   make lint       ruff and mypy
 
 # Many tests start processes: what is imported is compiled once for all of them, whatever the environment says.
@@ -31,7 +33,7 @@ PYTHON ?= $(shell for p in python3.11 python3 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
 .PHONY: help venv review test test-slow test-peers peer-ray features-ray mutants bench bench-explore bench-prove bench-specs \
-	bench-schedule small-scope lint format clean
+	bench-schedule bench-place small-scope lint format clean
 .DELETE_ON_ERROR:
 
 help:
@@ -110,6 +112,10 @@ bench-schedule: $(READY)
 
 small-scope: $(READY)
 	$(BIN)/python -m solver_placement.small_scope
+
+bench-place: $(READY)
+	$(BIN)/python bench/place.py --peers
+	$(BIN)/python bench/vector_packing.py
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -51,6 +51,8 @@ class Phase:
 class Solution:
     """``bound``: no placement has more weight. ``nodes_bound``: none of at least this weight uses fewer nodes.
 
+    Where other objectives come before, both are of placements that are as good in those.
+
     ``phases`` are the objectives in their order. ``launched`` counts the nodes to launch by type; ``cluster`` is the
     question with those nodes in it, which is what the placement is for.
     """

@@ -96,7 +96,11 @@ def _units(apps: Sequence[Application], kinds: Sequence[NodeKind]) -> tuple[tupl
     most = tuple(sum(a // u * n for a, n in asked[r]) for r, u in zip(resources, units, strict=True))
     for name, amount in zip(resources, most, strict=True):
         if amount > LARGEST:
-            raise ProblemTooLarge(f"the gangs ask {amount} units of {name} in all; at most {LARGEST} can be counted")
+            most_of_it = max(apps, key=lambda app: sum(g.pod_resource.amount(name) * g.most for g in app.task_groups))
+            raise ProblemTooLarge(
+                f"the gangs ask {amount} units of {name} in all, application {most_of_it.name!r} the most; "
+                f"at most {LARGEST} can be counted"
+            )
     return resources, units, most
 
 

@@ -24,7 +24,7 @@ from solver_placement.greedy_start import greedy_start
 from solver_placement.launches import offer
 from solver_placement.model_cpsat import Formulation, NodeModel
 from solver_placement.model_patterns import PatternModel, all_patterns
-from solver_placement.problem import Packing, Problem, Unsound, better
+from solver_placement.problem import Packing, Problem, ProblemTooLarge, Unsound, better
 from solver_placement.reduction import reduce_cluster
 from solver_placement.search import search
 
@@ -60,10 +60,10 @@ TOO_MANY_PATTERNS = "method patterns: the nodes have too many maximal patterns t
 
 
 def by_patterns(problem: Problem, start: Packing, effort: Effort) -> Found:
-    """All maximal patterns of every node class, counted. ValueError where they are too many to list."""
+    """All maximal patterns of every node class, counted. ProblemTooLarge where they are too many to list."""
     patterns = all_patterns(problem)
     if patterns is None:
-        raise ValueError(TOO_MANY_PATTERNS)
+        raise ProblemTooLarge(TOO_MANY_PATTERNS)
     return two_phases(problem, PatternModel(problem, patterns), bounded(problem, start, effort), effort)
 
 
@@ -128,8 +128,9 @@ def solve(
     progress, and may ask for an end: the answer is then the best so far.
 
     The same input gives the same objective whenever the status is OPTIMAL, and the same placement when one worker
-    proves it, as it does for everyday inputs. Raises ValueError for a method that is unknown or cannot be used here,
-    ProblemTooLarge, and InputError for an unknown objective or a cluster with rules that are not in ``KNOWS``.
+    proves it, as it does for everyday inputs. Raises ValueError for an unknown method, ProblemTooLarge where a method
+    or an objective cannot be used here, and InputError for an unknown objective, one that the method does not know, or
+    a cluster with rules that are not in ``KNOWS``.
     """
     if method not in METHODS:
         raise ValueError(f"unknown method {method!r}; there are {', '.join(sorted(METHODS))}")
@@ -150,7 +151,7 @@ def solve(
             goals = goals_of(names, problem, offered)
             packing, phases = lexicographic(goals, _exact_model(problem, method), start, effort)
     weight, nodes = problem.weight(packing), packing.nodes_used()
-    bound = phases[0].bound if phases[0].name == "admission" else problem.everything
+    bound = next((phase.bound for phase in phases if phase.name == "admission"), problem.everything)
     if weight > bound:
         raise Unsound(f"a weight of {weight} was placed, yet the bound is {bound}")
     left_out = (
@@ -203,15 +204,15 @@ def _settled(goal: Goal) -> Phase:
 def _exact_model(problem: Problem, method: str) -> Formulation:
     """The formulation for any objectives. Raises ValueError where none is exact and small enough."""
     if method not in ("auto", "patterns", "nodes"):
-        raise ValueError(f"method {method} knows the objectives admission, nodes only; use auto, patterns or nodes")
+        raise InputError(f"method {method} with other objectives than admission, nodes", "auto, patterns or nodes")
     patterns = None if method == "nodes" else all_patterns(problem)
     if patterns is not None:
         return PatternModel(problem, patterns)
     if method == "patterns":
-        raise ValueError(TOO_MANY_PATTERNS)
+        raise ProblemTooLarge(TOO_MANY_PATTERNS)
     variables = sum(n.count * sum(1 for fit in n.fits if fit) for n in problem.nodes)
     if variables > MOST_GOAL_VARIABLES:
-        raise ValueError(
+        raise ProblemTooLarge(
             f"too large for objectives other than admission, nodes: {variables} counts of pods on nodes, "
             f"at most {MOST_GOAL_VARIABLES}"
         )

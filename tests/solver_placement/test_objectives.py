@@ -157,7 +157,7 @@ def test_what_an_objective_may_be() -> None:
     cluster = Cluster((Node("n", Resources(vcore=2)),), QUEUES, (gang("a0", 1, 1),))
     with pytest.raises(InputError, match="the objective beauty"):
         solve(cluster, objectives=("beauty",))
-    with pytest.raises(ValueError, match="method search knows the objectives admission, nodes only"):
+    with pytest.raises(InputError, match="method search with other objectives than admission, nodes"):
         solve(cluster, objectives=("cost",), method="search")
     assert [p.name for p in solve(cluster, objectives=OBJECTIVES).phases] == [
         "admission", "priority 0", "fairness", "cost", "nodes",

@@ -26,6 +26,7 @@ from reference.strategies_rich import rich_clusters
 from reference.validate import validate
 from solver_placement import Status, solve
 from solver_placement.arrange import arrange
+from solver_placement.problem import ProblemTooLarge
 from solver_placement.reduction import reduce_cluster
 from solver_placement.solve import KNOWS
 
@@ -159,3 +160,31 @@ def test_a_gang_in_one_rack_may_need_a_smaller_rival() -> None:
     answer = solve(cluster)
     assert validate(cluster, answer.placement) == []
     assert (answer.objective.weight, answer.bound) == (9, 9)
+
+
+def test_amounts_beyond_the_solver_are_refused_with_the_gang_that_asks_most() -> None:
+    groups = (TaskGroup("g", 10**9, Resources(memory=2**40 + 1)),)
+    apps = (
+        Application("modest", "root", (TaskGroup("g", 1, Resources(memory=7)),)),
+        Application("vast", "root", groups),
+    )
+    cluster = Cluster((Node("n", Resources(memory=2**90)),), QueueTree(Queue("root")), apps)
+    with pytest.raises(ProblemTooLarge, match="of memory in all, application 'vast' the most"):
+        solve(cluster)
+
+
+def test_what_no_domain_holds_is_said() -> None:
+    nodes = tuple(Node(f"n{i}", Resources(vcore=4), {"rack": str(i)}) for i in range(3))
+    near = (TopologyConstraint(("rack",)),)
+    app = Application("wide", "root", (TaskGroup("g", 2, Resources(vcore=3)),), topology=near)
+    answer = solve(Cluster(nodes, QueueTree(Queue("root")), (app,)))
+    reason = "no domain of rack has room for the pods that have to be in one together"
+    assert (answer.bound, dict(answer.placement.pending)) == (0, {"wide": reason})
+
+
+def test_too_many_ways_to_be_whole_are_refused() -> None:
+    groups = tuple(TaskGroup(f"g{i}", 0, Resources(vcore=i + 1), size=9) for i in range(9))
+    app = Application("free", "root", groups, min_members=40)
+    cluster = Cluster((Node("n", Resources(vcore=400)),), QueueTree(Queue("root")), (app,))
+    with pytest.raises(ProblemTooLarge, match="application 'free' can be whole in more than 20000 ways"):
+        solve(cluster)
