@@ -99,6 +99,7 @@ def whole(scope: str) -> Replayed:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("scope", WHOLE)
 def test_every_run_to_its_end_is_made(scope: str) -> None:
     done = whole(scope)
