@@ -207,6 +207,7 @@ def test_the_published_allocation_of_fgd(rule: GpuRule, large_data: Path) -> Non
     classes = [PodClass(request, constraints, n) for (request, constraints), n in Counter(pods).items()]
     chance = random.Random(42)
     load, asked = list(pods), sum(request.amount("gpu") for request, _ in pods)
+    chance.shuffle(load)
     while asked < total * 13 // 10:
         load.append(chance.choice(pods))
         asked += load[-1][0].amount("gpu")
