@@ -70,8 +70,13 @@ def search(problem: Problem, best: Packing, effort: Effort) -> Found:
         proven = master.generate(effort.until(0.3 * effort.left()))
         fewest = fewest if proven is None else max(fewest, proven)
         best = better(problem, round_off(problem, *master.rounded_down()), best)
-        _perturb(columns, master, effort.until(0.2 * effort.left()))
-        best = _from_patterns(problem, columns, best, fewest, weight, effort.until(0.3 * effort.left()))
+        diver = Diver(master, effort.seed)
+        for _ in range(2 * DIVES):
+            if best.nodes_used() > fewest:
+                best = diver.improve(best, effort.until(0.2 * effort.left()))
+        if best.nodes_used() > fewest:
+            _perturb(columns, master, effort.until(0.2 * effort.left()))
+            best = _from_patterns(problem, columns, best, fewest, weight, effort.until(0.3 * effort.left()))
         best = Neighbourhoods(problem, best, effort, weight).improve(fewest)
     return Found(best, bound, fewest)
 

@@ -2,7 +2,7 @@
 
 A pod takes whole GPUs, and at most one part of a GPU, from single devices; so it is placed more strictly than an
 amount of GPU for a whole node would have it. Of the devices that can give a part, the one with the least room gives it,
-but for FGD, which looks at each.
+but for FGD, which looks at each, and random.
 
 Rules, of all nodes with room the one with the least of:
 
@@ -11,7 +11,7 @@ Rules, of all nodes with room the one with the least of:
 - best-fit: what is left of the node, as a sum over types of shares of the largest node;
 - dot-product: the sum over types of (the pod's share of the largest node) x (the free share of the largest node), the
   least as in FGD's paper; as a heuristic of bin packing (``first-fit`` and its like) dot-product takes the most;
-- random: one at random, by a seed.
+- random: any, and any of its devices, by a seed.
 
 Ties go to the first node. Nodes that look alike are judged once. Shares are whole millionths, which order nodes only.
 """
@@ -100,25 +100,29 @@ class Fleet:
 
     def place(self, ask: Ask) -> tuple[int, Look] | None:
         """The node that takes a pod, its room taken, and what it looked like before; None where none has room."""
-        best: tuple[int, int, Look] | None = None
-        open_to: list[tuple[int, Look]] = []
-        for look, members in self.members.items():
-            choice = self._choose(look, ask)
-            if choice is None:
-                continue
-            if self.rule is GpuRule.RANDOM:
-                open_to += [(n, choice[1]) for n in members]
-            elif best is None or (choice[0], members[0]) < best[:2]:
-                best = (choice[0], members[0], choice[1])
-        if self.rule is GpuRule.RANDOM and open_to:
-            node, after = self.chance.choice(open_to)
-            best = (0, node, after)
-        if best is None:
+        found = self._any(ask) if self.rule is GpuRule.RANDOM else self._best(ask)
+        if found is None:
             return None
-        _, node, after = best
+        node, after = found
         before = self.look_of[node]
         self.move(node, after)
         return node, before
+
+    def _best(self, ask: Ask) -> tuple[int, Look] | None:
+        best: tuple[int, int, Look] | None = None
+        for look, members in self.members.items():
+            choice = self._choose(look, ask)
+            if choice is not None and (best is None or (choice[0], members[0]) < best[:2]):
+                best = (choice[0], members[0], choice[1])
+        return None if best is None else best[1:]
+
+    def _any(self, ask: Ask) -> tuple[int, Look] | None:
+        """Any node with room, and any of its devices."""
+        looks = [look for look in self.members if self._choose(look, ask) is not None]
+        if not looks:
+            return None
+        look = self.chance.choices(looks, [len(self.members[look]) for look in looks])[0]
+        return self.chance.choice(self.members[look]), self.chance.choice(list(self._options(look, ask)))
 
     def move(self, node: int, look: Look) -> None:
         """``node`` looks like this now."""
@@ -164,11 +168,11 @@ class Fleet:
         if not part:
             yield Look(look.kind, free, tuple(sorted(rest)))
             return
-        able = sorted({d for d in rest if d >= part})
-        for device in able if self.rule is GpuRule.FGD else able[:1]:
-            left = list(rest)
-            left[left.index(device)] -= part
-            yield Look(look.kind, free, tuple(sorted(left)))
+        able = [i for i, device in enumerate(rest) if device >= part]
+        one_each = {rest[i]: i for i in able}.values()
+        every = {GpuRule.FGD: one_each, GpuRule.RANDOM: able}.get(self.rule, able[:1])
+        for i in every:
+            yield Look(look.kind, free, tuple(sorted((*rest[:i], rest[i] - part, *rest[i + 1 :]))))
 
     def _score(self, look: Look, after: Look, ask: Ask) -> int:
         match self.rule:

@@ -238,7 +238,8 @@ def _running(cluster: Cluster, app: Application) -> Iterator[Constraint]:
     for key, count in sorted(Counter(map(owner, cluster.running)).items()):
         queue, application = key
         inner = queue != app.queue and not application
-        whose = f"gang {application}" if application else f"{'other queues in' if inner else 'queue'} {queue}"
+        whose = f"{'other queues in' if inner else 'queue'} {queue}" if queue else "queues elsewhere"
+        whose = f"gang {application}" if application else whose
         pods = "1 running pod" if count == 1 else f"{count} running pods"
         yield Constraint(
             Kind.RUNNING_PODS,

@@ -157,7 +157,13 @@ _RESOURCES = (
         without_update("pop", "memory_snapshot"),
         parameters=_MEMORY,
         report="kueue#4270",
-        consequences=("eviction_makes_the_group_feasible", "a_group_is_evicted", *_STUCK, "values_in_range"),
+        # whoever comes finds room, so nobody is ever evicted
+        consequences=(
+            "a_group_is_evicted",
+            "every_group_can_finish",
+            "every_complete_gang_finishes",
+            "values_in_range",
+        ),
     ),
     _mutant(
         "only_the_first_resource",

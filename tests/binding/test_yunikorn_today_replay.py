@@ -86,7 +86,6 @@ WHOLE = (
     "user_limit=2 config_updates=1",
     "leaf_quota=0",
     "apps=2 size=1 quota=1 leaf_quota=1",
-    "apps=2 size=1 queues=two_leaves quota=3 leaf_quota=2 max_apps=1",
     "split_timeout=true size=1",
     "restarts=1",
     "apps=2 size=1 timers=off autoscaler=true",
@@ -99,6 +98,7 @@ def whole(scope: str) -> Replayed:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("scope", WHOLE)
 def test_every_run_to_its_end_is_made(scope: str) -> None:
     done = whole(scope)

@@ -9,7 +9,7 @@ from model.language import Machine
 from reference.schedulers.ray import AutoscalingConfig
 from reference.schedulers.ray.autoscaler import Loop
 from reference.schedulers.ray.request import NodeKind
-from specs.ray.binding import Follower, NoRowLeft
+from specs.ray.following import Follower, NoRowLeft
 
 LINE = "{at},{number:03d}\tINFO instance_manager.py:{code} -- {what} (id={id}, type=w, cloud_instance_id=, ray_id=): x"
 
@@ -26,12 +26,12 @@ def lines_of(machine: Machine, chance: random.Random, steps: int) -> list[str]:
         before, at = len(lines), at + timedelta(seconds=5)
         follower.loop(jumps=jumps, idle=idle)
 
-    real = follower.autoscaler.loop
+    real = follower.world.autoscaler.loop
 
     def told(config: AutoscalingConfig, now_ms: int) -> Loop:
         done = real(config, now_ms)
         for event in done.events:
-            instance = follower.autoscaler.manager.get(event.instance)
+            instance = follower.world.autoscaler.manager.get(event.instance)
             if instance is not None and instance.kind is NodeKind.HEAD:
                 continue
             old, new = status.get(event.instance), event.status.value
@@ -41,7 +41,7 @@ def lines_of(machine: Machine, chance: random.Random, steps: int) -> list[str]:
             lines.append(LINE.format(at=when, number=len(lines) % 1000, code=code, what=what, id=name))
         return done
 
-    follower.autoscaler.loop = told  # type: ignore[method-assign]
+    follower.world.autoscaler.loop = told  # type: ignore[method-assign]
     try:
         loop()
         for _ in range(steps):

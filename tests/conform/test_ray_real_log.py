@@ -21,7 +21,7 @@ from reference.schedulers.ray import AutoscalingConfig
 from reference.schedulers.ray.autoscaler import Loop
 from specs.loading import build_spec
 from specs.ray import Edition
-from specs.ray.binding import Follower, NoRowLeft, subject_for
+from specs.ray.following import Follower, NoRowLeft
 from specs.ray.log import read
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,14 +50,14 @@ def script_of(machine: Machine, chance: random.Random, steps: int) -> Json:
     told: list[Json] = []
     known: dict[str, Json] = {}
 
-    real = follower.autoscaler.loop
+    real = follower.world.autoscaler.loop
 
     def loop(config: AutoscalingConfig, now_ms: int) -> Loop:
         seen: dict[str, Json] = {}
-        for each in follower.cloud.instances.values():
+        for each in follower.world.cloud.instances.values():
             kind = "HEAD" if each.id == "head" else "WORKER"
             seen[f"cloud_instance {each.id}"] = {"id": each.id, "type": each.type, "kind": kind}
-        for node in follower.gcs.nodes.values():
+        for node in follower.world.gcs.nodes.values():
             head = node.id == "head"
             about = {"head": True} if head else {"total": dict(node.total), "available": dict(node.available)}
             about |= {"cloud_instance": node.cloud_instance, "type": node.type, "idle_ms": node.idle_ms}
@@ -67,7 +67,7 @@ def script_of(machine: Machine, chance: random.Random, steps: int) -> Json:
         told.extend({"op": key.split()[0], **each} for key, each in seen.items() if known.get(key) != each)
         known.clear()
         known.update(seen)
-        cluster = follower.gcs.cluster
+        cluster = follower.world.gcs.cluster
         counted = [
             [{"resources": {"CPU": 1}, "count": count} for _, count in some if count]
             for some in (cluster.requests, cluster.constraints)
@@ -78,7 +78,7 @@ def script_of(machine: Machine, chance: random.Random, steps: int) -> Json:
         return real(config, now_ms)
 
     at = [0]
-    follower.autoscaler.loop = loop  # type: ignore[method-assign]
+    follower.world.autoscaler.loop = loop  # type: ignore[method-assign]
     try:
         follower.loop()
         for _ in range(steps):
@@ -92,7 +92,7 @@ def script_of(machine: Machine, chance: random.Random, steps: int) -> Json:
         while told and told[-1]["op"] != "loop":
             told.pop()
         told.pop()
-    config = subject_for(machine)
+    config = follower.world.config
     types = {
         name: {"resources": dict(each.resources) or {"CPU": 0}, "min": each.min_workers, "max": each.max_workers}
         for name, each in config.node_types.items()

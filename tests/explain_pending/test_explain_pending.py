@@ -297,6 +297,22 @@ def test_each_of_two_quotas_blocks_and_both_have_to_be_raised() -> None:
     ]
 
 
+def test_running_pods_of_many_gangs_are_told_apart_by_their_queues() -> None:
+    """Pods in the gang's own queue, below its parent, and in no queue that the tree has."""
+    held = Resources({VCORE: 4000, PODS: 1})
+    nodes = tuple(Node(f"n{i}", Resources({VCORE: 4000, PODS: 4})) for i in range(6))
+    places = ("root.ml", "root.ml", "root.web", "root.web", "", "")
+    pods = tuple(RunningPod(f"p{i}", f"n{i}", queue, held, f"job{i}") for i, queue in enumerate(places))
+    answer = explained(replace(worker(min_member=6), nodes=nodes, running=pods))
+    told = {c.text for each in (answer.blocking, *answer.other_blocking) for c in each if c.kind is Kind.RUNNING_PODS}
+    assert told == {
+        "2 running pods of queue root.ml",
+        "2 running pods of other queues in root",
+        "2 running pods of queues elsewhere",
+    }
+    assert [len(c.constraints) for c in answer.corrections] == [1, 3]
+
+
 def test_no_nodes_block_and_no_rule_helps() -> None:
     answer = explained(replace(PLAIN, nodes=()))
     assert [c.kind for c in answer.blocking] == [Kind.NO_NODES]
