@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from reference.cluster import (
-    ALONE,
     Application,
     Cluster,
     Constraints,
@@ -36,7 +35,7 @@ def to_native(cluster: Cluster) -> dict[str, Any]:
                 "application": pod.application,
                 "task_group": pod.task_group,
                 "priority": pod.priority,
-                **({} if pod.neighbours == ALONE else {"neighbours": neighbours_json(pod.neighbours)}),
+                "neighbours": neighbours_json(pod.neighbours),
             }
             for pod in cluster.running
         ],
@@ -129,7 +128,7 @@ def _task_group_json(group: TaskGroup) -> dict[str, Any]:
         "constraints": _constraints_json(group.constraints),
         "size": group.size,
         "topology": _topology_json(group.topology),
-        **({} if group.neighbours == ALONE else {"neighbours": neighbours_json(group.neighbours)}),
+        "neighbours": neighbours_json(group.neighbours),
     }
 
 

@@ -20,7 +20,8 @@ from reference.manifests.pods import Pod, texts
 
 NAMESPACE: Final = "kubernetes.io/metadata.namespace"
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
-_PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
+_WHERE: Final = ("podaffinity", "podantiaffinity", "topologyspreadconstraints")
+"""Keys, in small letters: those of a task group may be written in any."""
 _KEY_LISTS: Final = ("matchLabelKeys", "mismatchLabelKeys")
 _LARGEST: Final = 2**31 - 1
 _NOBODY: Final = Requirement(NAMESPACE, Operator.IN, ())
@@ -32,17 +33,22 @@ def selected_keys(value: object) -> Iterator[str]:
     if isinstance(value, list):
         for each in value:
             yield from selected_keys(each)
-    elif isinstance(value, str) and "topologyKey" in value:
+    elif isinstance(value, str) and any(word in value.lower() for word in _WHERE):
         try:
             yield from selected_keys(json.loads(value))
         except ValueError:  # who reads the annotation says what is wrong with it
             return
-    elif isinstance(value, dict) and value.get("whenUnsatisfiable") != "ScheduleAnyway":
-        if "topologyKey" in value:
-            yield from _keys_of_term(value)
+    elif isinstance(value, dict):
         for key, inner in value.items():
-            if key != _PREFERRED:
+            terms = inner
+            if key.lower() not in _WHERE:
                 yield from selected_keys(inner)
+                continue
+            if key.lower() != _WHERE[-1]:
+                terms = inner.get(_REQUIRED) if isinstance(inner, dict) else None
+            for term in terms if isinstance(terms, list) else ():
+                if isinstance(term, dict) and term.get("whenUnsatisfiable") != "ScheduleAnyway":
+                    yield from _keys_of_term(term)
 
 
 def _keys_of_term(term: Mapping[str, object]) -> Iterator[str]:

@@ -73,7 +73,7 @@ def test_a_kubectl_dump() -> None:
         ),
     )
     notebook = Resources({"vcore": 1000, "memory": 2**30, "nvidia.com/gpu": 1000, "pods": 1})
-    assert cluster.running == (RunningPod("ml/notebook-0", "worker-1", "root.batch.gang", notebook),)
+    assert cluster.running == (RunningPod("ml/notebook-0", "worker-1", "root.batch.gang", notebook, "notebook"),)
     assert [w.text for w in result.warnings] == ["an application whose pods have all finished is passed over"]
     assert [Path(s).name for s in result.sources] == ["nodes.yaml", "pods.json", "yunikorn-configs.yaml"]
 
