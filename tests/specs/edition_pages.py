@@ -60,6 +60,8 @@ SCOPES: Final[Mapping[str, tuple[Scope, ...]]] = MappingProxyType(
             Scope("The default parameters"),
             Scope("A gang that needs more than its queue deserves", "capacity=3"),
             Scope("A bind fails", "bind_failures=1"),
+            Scope("A job asks for one pod more", "scale_ups=1"),
+            Scope("Pods end one by one", "slow_ends=1"),
         ),
         "predicate_cache": (
             Scope("Master and workers say their replica type"),
@@ -70,6 +72,8 @@ SCOPES: Final[Mapping[str, tuple[Scope, ...]]] = MappingProxyType(
             Scope("One job, two rows", "jobs=1"),
             Scope("The maximum is changed meanwhile", "instances=1 max_workers=1 jobs=1 reconfigure=true"),
             Scope("Nodes are drained by somebody else", "instances=1 max_workers=1 jobs=1 drains=true"),
+            Scope("One worker at least", "instances=2 max_workers=1 jobs=1 min_workers=1"),
+            Scope("Ray may start late", "instances=1 max_workers=1 jobs=1 late_start=true"),
         ),
     }
 )

@@ -93,6 +93,13 @@ def test_every_action_says_which_rule_it_follows() -> None:
 
 TABLE = list(csv.DictReader((Path(__file__).parent / "data" / "kubernetes-transitions.csv").open(encoding="utf-8")))
 BASE = "pods=2 nodes=2"
+# Fixed, not read from the table: a row that is taken out of it is then missed.
+SCOPES_SHOWN = (
+    BASE,
+    "pods=2 nodes=2 edition=seed",
+    "pods=3 nodes=2 misfits=0",
+    "edition=seed pods=3 nodes=2 misfits=0",
+)
 
 
 @cache
@@ -112,8 +119,9 @@ def shown(parameters: str) -> frozenset[tuple[str, str, str]]:
 def test_every_step_is_in_the_published_table_and_every_row_is_shown() -> None:
     rows = {(row["variable"], row["from"], row["to"]): row["shown by"] for row in TABLE}
     modelled = {step for step, where in rows.items() if not where.startswith("not modelled: ")}
-    scopes = {BASE, *(where for step, where in rows.items() if where and step in modelled)}
-    assert set().union(*map(shown, scopes)) == modelled
+    assert {where for step, where in rows.items() if where and step in modelled} <= set(SCOPES_SHOWN)
+    assert set().union(*map(shown, SCOPES_SHOWN)) == modelled
+    assert len(rows) == 22, "a step that is published and not modelled keeps its row"
     for step, where in rows.items():
         if step in modelled:
             assert step in shown(where or BASE)
