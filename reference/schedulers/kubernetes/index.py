@@ -14,7 +14,7 @@ from __future__ import annotations
 import heapq
 
 from reference.schedulers.kubernetes.api import Pod, PodSpec
-from reference.schedulers.kubernetes.nodeinfo import Amounts, NodeInfo
+from reference.schedulers.kubernetes.nodeinfo import NodeInfo
 from reference.schedulers.kubernetes.options import Options, Plugin
 from reference.schedulers.kubernetes.scores import (
     balanced_score,
@@ -37,7 +37,7 @@ class Kind:
 
     def __init__(self, spec: PodSpec, snapshot: Snapshot, options: Options) -> None:
         self.spec = spec
-        self.known: dict[Amounts, int | None] = {}
+        self.known: dict[str, int | None] = {}
         self.shape = snapshot.shape
         self.upto = snapshot.changes_dropped + len(snapshot.changes)
         self.buckets: list[Bucket | None] = []
@@ -55,26 +55,24 @@ class Kind:
 
     def look_at(self, info: NodeInfo, options: Options) -> None:
         """The node may have changed."""
-        bucket = self.buckets[info.rank]
+        rank, amounts = info.rank, info.amounts
+        bucket = self.buckets[rank]
         if bucket is None:
             return
-        score = self._score(info, options)
-        if score == self.scores[info.rank]:
+        score = self.known[amounts] if amounts in self.known else self._score(info, options)
+        if score == self.scores[rank]:
             return
-        self.scores[info.rank] = score
+        self.scores[rank] = score
         if score is not None:
             heap = self.heaps.setdefault(bucket, [])
             if len(heap) > 64 + 4 * len(self.scores):
                 heap[:] = self._current(bucket)
                 heapq.heapify(heap)
             else:
-                heapq.heappush(heap, (-score, info.rank))
+                heapq.heappush(heap, (-score, rank))
 
     def _score(self, info: NodeInfo, options: Options) -> int | None:
-        """What the node scores by its amounts alone; None where there is no room."""
-        amounts = info.amounts
-        if amounts in self.known:
-            return self.known[amounts]
+        """What the node scores by its amounts alone, which are new; None where there is no room."""
         score = None
         if info.has_room(self.spec):
             weights = options.weights
@@ -82,7 +80,7 @@ class Kind:
             score += weights[Plugin.BALANCED_ALLOCATION] * balanced_score(self.spec, info)
         if len(self.known) >= 4 * len(self.buckets) + 1024:
             self.known.clear()
-        self.known[amounts] = score
+        self.known[info.amounts] = score
         return score
 
     def _current(self, bucket: Bucket) -> list[tuple[int, int]]:

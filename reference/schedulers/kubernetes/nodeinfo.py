@@ -7,8 +7,6 @@ import sys
 from reference.cluster import MEMORY, PODS, VCORE, Node
 from reference.schedulers.kubernetes.api import Pod, PodSpec
 
-Amounts = tuple[str | int | tuple[str, int], ...]
-
 
 class NodeInfo:
     """What pods ask of ``node`` in all.
@@ -37,7 +35,7 @@ class NodeInfo:
         self.rank = rank
         self.allocatable: dict[str, int] = dict(node.capacity.items())
         self._size = sys.intern(repr(sorted(self.allocatable.items())))
-        self._amounts: Amounts | None = None
+        self._amounts: str | None = None
         self.requested: dict[str, int] = dict(node.occupied.items())
         self.cpu = self.requested.get(VCORE, 0)
         self.memory = self.requested.get(MEMORY, 0)
@@ -66,10 +64,11 @@ class NodeInfo:
             self.with_affinity += sign
 
     @property
-    def amounts(self) -> Amounts:
-        """Everything that a filter or score of amounts looks at, to compare and to hash."""
+    def amounts(self) -> str:
+        """Everything that a filter or score of amounts looks at, as a text, which is hashed once."""
         if self._amounts is None:
-            self._amounts = self._size, self.cpu, self.memory, *sorted(self.requested.items())
+            told = (self._size, self.cpu, self.memory, *sorted(self.requested.items()))
+            self._amounts = sys.intern(repr(told))
         return self._amounts
 
     def has_room(self, spec: PodSpec) -> bool:

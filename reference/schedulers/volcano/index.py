@@ -4,7 +4,8 @@ The rule is ``Session.best_of``: of the nodes that admit the task, those with ro
 room; of these the highest score, then the first by name. All of that depends on the task's shape and on the node alone.
 So for each shape the nodes stand in a heap, and a node is looked at again only after it changed. A decision then costs
 as many looks as nodes changed since the last task of that shape: at most all of them, and mostly the few of one gang.
-Which nodes admit a shape is asked once, for it does not change.
+Which nodes admit a shape is asked once, for it does not change; what a node ranks hangs on its amounts alone, so
+nodes that become alike are looked at once.
 """
 
 from __future__ import annotations
@@ -23,12 +24,14 @@ Look = Callable[[Task, NodeInfo], Rank | None]
 
 class _Order:
     """The nodes of one shape: ``admitted``, at which places; ``current``, the rank of each; ``heap`` holds these and
-    ranks that are out of date; ``position``, up to where it has heard of changes."""
+    ranks that are out of date; ``known``, ranks by the amounts of nodes; ``position``, up to where it has heard of
+    changes."""
 
     def __init__(self, admitted: list[bool], position: int) -> None:
         self.admitted, self.position = admitted, position
         self.current: list[Rank | None] = [None] * len(admitted)
         self.heap: list[tuple[Rank, int]] = []
+        self.known: dict[str, Rank | None] = {}
 
 
 class NodeIndex:
@@ -58,11 +61,18 @@ class NodeIndex:
         else:
             places = dict.fromkeys(self._changed[order.position :])
             order.position = len(self._changed)
-        admitted, current, heap = order.admitted, order.current, order.heap
+        admitted, current, heap, known = order.admitted, order.current, order.heap, order.known
+        if len(known) > 4 * len(self.nodes) + 1000:
+            known.clear()
         for place in places:
             if not admitted[place]:
                 continue
-            rank = look(task, self.nodes[place])
+            node = self.nodes[place]
+            amounts = node.amounts
+            if amounts in known:
+                rank = known[amounts]
+            else:
+                rank = known[amounts] = look(task, node)
             if rank != current[place]:
                 current[place] = rank
                 if rank is not None:

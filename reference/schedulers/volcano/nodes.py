@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 
 from reference.cluster import PODS, Node
@@ -15,7 +16,7 @@ class NodeInfo:
     A node that does not list ``pods`` does not limit them. What pods hold that no queue accounts for is not idle.
     """
 
-    __slots__ = ("allocatable", "idle", "name", "node", "pipelined", "releasing", "tasks")
+    __slots__ = ("_amounts", "allocatable", "idle", "name", "node", "pipelined", "releasing", "tasks")
 
     def __init__(self, node: Node, held: Mapping[str, int]) -> None:
         self.node, self.name = node, node.name
@@ -27,6 +28,15 @@ class NodeInfo:
         self.releasing: Amounts = {}
         self.pipelined: Amounts = {}
         self.tasks: dict[str, Task] = {}
+        self._amounts: str | None = None
+
+    @property
+    def amounts(self) -> str:
+        """All amounts of the node, as a text: nodes that have the same are alike, and it is hashed once."""
+        if self._amounts is None:
+            parts = (self.allocatable, self.idle, self.releasing, self.pipelined)
+            self._amounts = sys.intern(repr([sorted(part.items()) for part in parts]))
+        return self._amounts
 
     def add(self, task: Task) -> None:
         """The task takes its room, by its status: a pipelined one only what others give back."""
@@ -65,6 +75,7 @@ class NodeInfo:
         return None
 
     def _change(self, task: Task, sign: int) -> None:
+        self._amounts = None
         if task.status is TaskStatus.PIPELINED:
             _count(self.pipelined, task.resreq, sign)
             return

@@ -45,7 +45,7 @@ class Plugin:
         return None
 
     def node_order(self, task: Task, node: NodeInfo) -> int:
-        """A score, the higher the better."""
+        """A score, the higher the better, by the amounts of task and node alone: of alike nodes one is asked."""
         return 0
 
     # --- gangs ---
