@@ -19,7 +19,7 @@ from model.language.types import BOOL, SortType, Type, domain_type
 from model.language.walking import free_symbols, walk
 from model.prove.any_size.sums import ghost
 from model.prove.any_size.terms import Name, Unreadable, name_of
-from model.prove.arithmetic import Formula, every
+from model.prove.arithmetic import Formula, Integers
 from model.prove.solving import Deadline, is_refuted
 
 Env = Mapping[int, Formula]
@@ -36,10 +36,12 @@ class Words:
         """``deadline``: formulas that take longer to write raise OutOfTime."""
         self.machine: Final = machine
         self.deadline: Final = deadline or Deadline(None)
-        self.sorts: Final = {sort: z3.DeclareSort(sort.__name__) for sort in machine.sorts}
+        self.terms: Final = Integers()
+        self.sorts: Final = {sort: z3.DeclareSort(sort.__name__, self.terms.context) for sort in machine.sorts}
         self._functions: Final[dict[str, Formula]] = {}
         self._names: Final[dict[int, tuple[Expr, Name]]] = {}
         self._free: Final[dict[int, tuple[Expr, tuple[int, ...]]]] = {}
+        self._called: Final[dict[int, str]] = {}
         self.fresh: Final = itertools.count()
         """Numbers for what needs a name."""
         self.never_negative: Callable[[Quantified], bool] = lambda _: False
@@ -48,7 +50,8 @@ class Words:
     def function(self, name: str, arguments: list[Formula], boolean: bool) -> Formula:
         """``name`` of ``arguments``, a number or a truth value."""
         if name not in self._functions:
-            result = z3.BoolSort() if boolean else z3.IntSort()
+            context = self.terms.context
+            result = z3.BoolSort(context) if boolean else z3.IntSort(context)
             self._functions[name] = z3.Function(name, *(a.sort() for a in arguments), result)
         return self._functions[name](*arguments)
 
@@ -68,12 +71,17 @@ class Words:
         """An element."""
         return z3.Const(name, self.sorts[sort])
 
+    def called(self, symbol: Symbol) -> str:
+        """What the unknown for ``symbol`` is called: numbered by first use, as a uid counts all symbols that there ever
+        were, and what z3 answers depends on names."""
+        return self._called.setdefault(symbol.uid, f"{symbol.name}#{len(self._called)}")
+
     def value(self, symbol: Symbol) -> tuple[Formula, Formula]:
         """An unknown for a symbol that stands for a value, and that it is in its domain."""
-        name = f"{symbol.name}#{symbol.uid}"
+        name = self.called(symbol)
         if symbol.type == BOOL:
-            return z3.Bool(name), z3.BoolVal(True)
-        unknown, values = z3.Int(name), self.machine.values(symbol.domain)
+            return self.terms.condition(name), self.terms.truth(True)
+        unknown, values = self.terms.variable(name), self.machine.values(symbol.domain)
         return unknown, z3.And(values.start <= unknown, unknown < values.stop)
 
 
@@ -168,7 +176,8 @@ class Ground:
     def _of(self, expr: Expr, env: Env, sign: str) -> Formula:
         match expr:
             case Const(raw=raw):
-                return z3.BoolVal(bool(raw)) if expr.type == BOOL else z3.IntVal(raw)
+                terms = self.words.terms
+                return terms.truth(bool(raw)) if expr.type == BOOL else terms.constant(raw)
             case Read():
                 return self._read(expr, env)
             case Ite(condition=c, then=t, otherwise=e):
@@ -241,15 +250,21 @@ class Ground:
             return self.words.function(name.text, [env[s.uid] for s in name.free], expr.type == BOOL)
         generation = self._generation
         if expr.kind in ("min", "max"):
-            found = z3.Int(f"{expr.kind}!{next(self.words.fresh)}")
+            found = self.words.terms.variable(f"{expr.kind}!{next(self.words.fresh)}")
             value = self.number(expr.body, self._witness(expr, env, generation))
             self.clauses.append(found == value)
             universal = Universal(
-                z3.BoolVal(True), expr.symbols, expr.body, env, generation, bound=found, greatest=expr.kind == "max"
+                self.words.terms.truth(True),
+                expr.symbols,
+                expr.body,
+                env,
+                generation,
+                bound=found,
+                greatest=expr.kind == "max",
             )
             self._universal(universal)
             return found
-        found = z3.Bool(f"{expr.kind}!{next(self.words.fresh)}")
+        found = self.words.terms.condition(f"{expr.kind}!{next(self.words.fresh)}")
         every_ = expr.kind == "all"
         if sign != "-":
             if every_:
@@ -357,7 +372,7 @@ class Ground:
         any_ = [self.words.element(f"each {s.name}", _sort(s)) for s in expr.symbols]
         here = {**env, **{s.uid: e for s, e in zip(expr.symbols, any_, strict=True)}}
         there = {**inside, **{s.uid: e for s, e in zip(counter.symbols, any_, strict=True)}}
-        solver = z3.Solver()
+        solver = self.words.terms.solver()
         solver.add(other.truth(expr.body, here, "="), other.number(counter.body, there) != 0, *other.clauses)
         return is_refuted(solver, self.words.deadline)
 
@@ -375,7 +390,7 @@ class Ground:
         values = [self.number(part, {**env, **inner}) for inner in tuples]
         terms = []
         for number, (inner, value) in enumerate(zip(tuples, values, strict=True)):
-            again = [every([inner[u] == other[u] for u in inner]) for other in tuples[:number]]
+            again = [self.words.terms.every([inner[u] == other[u] for u in inner]) for other in tuples[:number]]
             terms.append(z3.If(z3.Or(again), 0, value) if again else value)
         if terms:
             self.clauses.append(whole >= z3.Sum(terms))

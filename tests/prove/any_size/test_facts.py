@@ -38,7 +38,7 @@ class Real:
     def contradicts(self, ground: Ground) -> bool:
         """Whether some clause is false, however elements that are said to exist are chosen."""
         words, machine = ground.words, self._machine
-        solver = z3.Solver()
+        solver = words.terms.solver()
         values = {
             sort: [z3.Const(f"the {name}", words.sorts[sort]) for name in declared.names]
             for sort, declared in machine.sorts.items()
