@@ -1,4 +1,4 @@
-"""Formulas without quantifiers: a sort is an uninterpreted one of z3, a variable a function, a ghost counter another.
+"""Formulas without quantifiers, for any number of elements.
 
 What holds for all elements is written down for the elements that are there: the arguments of a step, those for which a
 goal fails, and what a quantifier says to exist. That is less than what is known, so what is proved of it is proved; a
@@ -8,81 +8,26 @@ model of it is a state that the solver cannot exclude, and need not be one.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import z3
 
-from model.language import Const, Expr, Ite, Machine, Op, Quantified, Read, Sort, Symbol
+from model.language import Const, Expr, Ite, Op, Quantified, Read, Sort, Symbol
 from model.language.types import BOOL, SortType, Type, domain_type
-from model.language.walking import free_symbols, walk
+from model.language.walking import walk
 from model.prove.any_size.sums import ghost
-from model.prove.any_size.terms import Name, Unreadable, name_of
-from model.prove.arithmetic import Formula, Integers
-from model.prove.solving import Deadline, is_refuted
+from model.prove.any_size.terms import Unreadable
+from model.prove.any_size.words import Words
+from model.prove.arithmetic import Formula
+from model.prove.solving import is_refuted
 
 Env = Mapping[int, Formula]
 """What symbols stand for, by uid."""
 
 MOST_GENERATIONS: Final = 2
 """How often an element that is said to exist may make for others that are said to exist."""
-
-
-class Words:
-    """The functions of z3 that formulas of one machine are made of."""
-
-    def __init__(self, machine: Machine, deadline: Deadline | None = None) -> None:
-        """``deadline``: formulas that take longer to write raise OutOfTime."""
-        self.machine: Final = machine
-        self.deadline: Final = deadline or Deadline(None)
-        self.terms: Final = Integers()
-        self.sorts: Final = {sort: z3.DeclareSort(sort.__name__, self.terms.context) for sort in machine.sorts}
-        self._functions: Final[dict[str, Formula]] = {}
-        self._names: Final[dict[int, tuple[Expr, Name]]] = {}
-        self._free: Final[dict[int, tuple[Expr, tuple[int, ...]]]] = {}
-        self._called: Final[dict[int, str]] = {}
-        self.fresh: Final = itertools.count()
-        """Numbers for what needs a name."""
-        self.never_negative: Callable[[Quantified], bool] = lambda _: False
-        """Of a counter: whether nothing that it sums is negative."""
-
-    def function(self, name: str, arguments: list[Formula], boolean: bool) -> Formula:
-        """``name`` of ``arguments``, a number or a truth value."""
-        if name not in self._functions:
-            context = self.terms.context
-            result = z3.BoolSort(context) if boolean else z3.IntSort(context)
-            self._functions[name] = z3.Function(name, *(a.sort() for a in arguments), result)
-        return self._functions[name](*arguments)
-
-    def name(self, expr: Expr) -> Name:
-        """`name_of`, kept."""
-        if id(expr) not in self._names:
-            self._names[id(expr)] = (expr, name_of(expr))
-        return self._names[id(expr)][1]
-
-    def free(self, expr: Expr) -> tuple[int, ...]:
-        """The uids of the free symbols of ``expr``, kept."""
-        if id(expr) not in self._free:
-            self._free[id(expr)] = (expr, tuple(s.uid for s in free_symbols(expr)))
-        return self._free[id(expr)][1]
-
-    def element(self, name: str, sort: type[Sort]) -> Formula:
-        """An element."""
-        return z3.Const(name, self.sorts[sort])
-
-    def called(self, symbol: Symbol) -> str:
-        """What the unknown for ``symbol`` is called: numbered by first use, as a uid counts all symbols that there ever
-        were, and what z3 answers depends on names."""
-        return self._called.setdefault(symbol.uid, f"{symbol.name}#{len(self._called)}")
-
-    def value(self, symbol: Symbol) -> tuple[Formula, Formula]:
-        """An unknown for a symbol that stands for a value, and that it is in its domain."""
-        name = self.called(symbol)
-        if symbol.type == BOOL:
-            return self.terms.condition(name), self.terms.truth(True)
-        unknown, values = self.terms.variable(name), self.machine.values(symbol.domain)
-        return unknown, z3.And(values.start <= unknown, unknown < values.stop)
 
 
 @dataclass(frozen=True, slots=True)
@@ -409,4 +354,4 @@ def _sort(symbol: Symbol) -> type[Sort]:
     return kind.sort
 
 
-__all__ = ["Env", "Ground", "Words"]
+__all__ = ["Env", "Ground"]

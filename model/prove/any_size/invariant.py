@@ -15,8 +15,9 @@ import z3
 
 from model.language import Expr, Read, Sort
 from model.prove.any_size.effects import Goal, Step, in_range
-from model.prove.any_size.ground import Env, Ground, Words
+from model.prove.any_size.ground import Env, Ground
 from model.prove.any_size.wording import state_of
+from model.prove.any_size.words import Words
 from model.prove.arithmetic import Formula
 from model.prove.solving import Deadline, ask_also
 from model.trace import NamedState

@@ -12,9 +12,10 @@ import z3
 
 from model.language import Quantified, Sort, Symbol
 from model.language.walking import free_symbols
-from model.prove.any_size.ground import Env, Ground, Words
+from model.prove.any_size.ground import Env, Ground
 from model.prove.any_size.sums import Obligation
 from model.prove.any_size.terms import Unreadable
+from model.prove.any_size.words import Words
 from model.prove.arithmetic import Formula
 from model.prove.solving import Deadline, ask
 
