@@ -1,4 +1,4 @@
-"""What formulas for any size are made of: sorts that z3 does not interpret, and functions for variables and counters."""
+"""What formulas for any size are made of: sorts that z3 does not interpret, functions for variables and counters."""
 
 from __future__ import annotations
 
