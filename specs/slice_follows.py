@@ -85,7 +85,7 @@ class _Question:
 
     def _refuse(self, formulas: list[Formula], why: str) -> None:
         """SliceError with a state if all the ``formulas`` can be true."""
-        solver = z3.Solver()
+        solver = self._encoding.words.solver()
         solver.add(*formulas)
         model = ask(solver, self._deadline)
         if model is not None:

@@ -12,6 +12,7 @@ from gangproof.interrupts import Interrupts
 from gangproof.output import print_json, warn
 from gangproof.progress import Bar
 from gangproof.sizes import Seconds
+from model.proof_limits import LENGTH, LONGEST_K, MOST_ATOMS, MOST_K, SAMPLES
 
 
 @click.command("prove")
@@ -26,26 +27,31 @@ from gangproof.sizes import Seconds
     help="Induction, with lemmas from states; or an invariant from z3's engine for Horn clauses.",
 )
 @click.option(
-    "--k", "most_k", type=click.IntRange(1, 50), default=5, show_default=True, help="Most steps of induction."
+    "--k",
+    "most_k",
+    type=click.IntRange(1, LONGEST_K),
+    default=MOST_K,
+    show_default=True,
+    help="Most steps of induction.",
 )
 @click.option(
     "--max-k",
-    type=click.IntRange(1, 50),
-    default=5,
+    type=click.IntRange(1, LONGEST_K),
+    default=MOST_K,
     show_default=True,
     help="An induction over more steps is no proof.",
 )
 @click.option(
     "--max-atoms",
     type=click.IntRange(0, 10**6),
-    default=200,
+    default=MOST_ATOMS,
     show_default=True,
     help="An invariant of more comparisons is no proof.",
 )
 @click.option(
     "--length",
     type=click.IntRange(0, 1000),
-    default=12,
+    default=LENGTH,
     show_default=True,
     help="Look for violations of what is not proved in runs of up to so many steps.",
 )
@@ -55,7 +61,7 @@ from gangproof.sizes import Seconds
 @click.option(
     "--samples",
     type=click.IntRange(1, 10**7),
-    default=100_000,
+    default=SAMPLES,
     show_default=True,
     help="Find lemmas from at most so many states.",
 )
@@ -96,9 +102,9 @@ def command(
     that holds because its premise is proved to be never true is vacuous; where a premise was only not seen, that is
     said. Ctrl-C ends it with what is known by then.
 
-    A proof is an induction over at most 5 steps, or an invariant of at most 200 comparisons, of lemmas and of
-    properties that help; one that speaks of all elements counts once. What is shown by more is unknown, and how much it
-    takes is told: --max-k and --max-atoms say that it is a proof to you, and the answer says that you did.
+    A proof is an induction over few steps, or an invariant of few comparisons, of lemmas and of properties that help;
+    one that speaks of all elements counts once. How many may be is what --max-k and --max-atoms say. What is shown by
+    more is unknown, and how much it takes is told; with options that allow more, the answer says that they do.
 
     With --any-size the claims are proved for any number of elements of each sort, by one step of induction; sums over a
     sort are followed as counters. The parameters that say how many there are say then only where to look for violations
@@ -163,7 +169,8 @@ def _any_size(
 ) -> int:
     from gangproof.any_size_text import any_size_text, slice_json, without_slice
     from gangproof.names import known_property
-    from model.prove.any_size import SAMPLES, prove_any_size
+    from model.prove.any_size import SAMPLES as SAMPLES_OF_EACH
+    from model.prove.any_size import prove_any_size
     from model.prove.solving import INTERRUPTED, Deadline, OutOfTime
     from specs.families import load_family
 
@@ -193,7 +200,7 @@ def _any_size(
             family.build,
             family.parameters,
             properties=only,
-            samples=samples if given("samples") else SAMPLES,
+            samples=samples if given("samples") else SAMPLES_OF_EACH,
             progress=bar.show,
             deadline=deadline,
         )

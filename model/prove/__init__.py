@@ -10,7 +10,6 @@
 """
 
 from model.prove.any_size import prove_any_size
-from model.prove.needs import MOST_K
-from model.prove.prover import LENGTH, SAMPLES, prove
+from model.prove.prover import prove
 
-__all__ = ["LENGTH", "MOST_K", "SAMPLES", "prove", "prove_any_size"]
+__all__ = ["prove", "prove_any_size"]

@@ -7,7 +7,7 @@ greatest value of each.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import z3
 
@@ -20,19 +20,48 @@ Formula: TypeAlias = Any
 """A term or a formula of z3, which ships no types."""
 
 
-class Words:
+class Terms:
+    """Formulas in a context of their own. z3 numbers terms in the order in which a context comes to have them, and what
+    it answers depends on the numbers: in the context that all share it would depend on what was asked before."""
+
+    def __init__(self) -> None:
+        self.context: Final = z3.Context()
+
+    def truth(self, value: bool) -> Formula:
+        """``value``."""
+        return z3.BoolVal(value, self.context)
+
+    def condition(self, name: str) -> Formula:
+        """An unknown truth value."""
+        return z3.Bool(name, self.context)
+
+    def every(self, parts: Sequence[Formula]) -> Formula:
+        """All of ``parts``. z3 takes a conjunction of nothing for something unknown."""
+        return z3.And(parts) if parts else self.truth(True)
+
+    def some(self, parts: Sequence[Formula]) -> Formula:
+        """One of ``parts``, at least."""
+        return z3.Or(parts) if parts else self.truth(False)
+
+    def solver(self, logic: str | None = None) -> z3.Solver:
+        """A new one, for formulas of ``logic``, or of any."""
+        return z3.Solver(ctx=self.context) if logic is None else z3.SolverFor(logic, self.context)
+
+
+class Words(Terms):
     """Two's complement words of ``width`` bits. ``+ - * < <= ==`` of z3 mean what they mean of integers."""
 
     def __init__(self, width: int) -> None:
-        self.width = width
+        super().__init__()
+        self.width: Final = width
 
     def variable(self, name: str) -> Formula:
         """An unknown word."""
-        return z3.BitVec(name, self.width)
+        return z3.BitVec(name, self.width, self.context)
 
     def constant(self, value: int) -> Formula:
         """``value``, which fits."""
-        return z3.BitVecVal(value, self.width)
+        return z3.BitVecVal(value, self.width, self.context)
 
     def quotient(self, a: Formula, by: int) -> Formula:
         """``a // by``, rounded down; z3 rounds to zero, which is the same where nothing remains."""
@@ -43,16 +72,16 @@ class Words:
         return a % self.constant(by)
 
 
-class Integers:
+class Integers(Terms):
     """Integers, in place of `Words`: for engines that reason about inequalities."""
 
     def variable(self, name: str) -> Formula:
         """An unknown integer."""
-        return z3.Int(name)
+        return z3.Int(name, self.context)
 
     def constant(self, value: int) -> Formula:
         """``value``."""
-        return z3.IntVal(value)
+        return z3.IntVal(value, self.context)
 
     def quotient(self, a: Formula, by: int) -> Formula:
         """``a // by``; of a positive divisor z3 rounds down as well."""
@@ -61,16 +90,6 @@ class Integers:
     def remainder(self, a: Formula, by: int) -> Formula:
         """``a - (a // by) * by``."""
         return a % self.constant(by)
-
-
-def every(parts: Sequence[Formula]) -> Formula:
-    """All of ``parts``. z3 takes a conjunction of nothing for something unknown."""
-    return z3.And(parts) if parts else z3.BoolVal(True)
-
-
-def some(parts: Sequence[Formula]) -> Formula:
-    """One of ``parts``, at least."""
-    return z3.Or(parts) if parts else z3.BoolVal(False)
 
 
 def words_for(nodes: Iterable[Node], domains: Iterable[range] = ()) -> Words:
@@ -86,4 +105,4 @@ def words_for(nodes: Iterable[Node], domains: Iterable[range] = ()) -> Words:
     return Words(max((-low - 1).bit_length() if low < 0 else 0, high.bit_length()) + 1)
 
 
-__all__ = ["LOGIC", "Formula", "Integers", "Words", "every", "some", "words_for"]
+__all__ = ["LOGIC", "Formula", "Integers", "Terms", "Words", "words_for"]

@@ -12,7 +12,6 @@ from typing import Final
 
 import z3
 
-from model.prove.arithmetic import some
 from model.prove.claims import Claim
 from model.prove.encoding import Encoding
 from model.prove.replayed import assert_violated
@@ -95,7 +94,7 @@ class Search:
         unrolling = self._unrolling
         while claims:
             violations = [unrolling.violation(c, number) for c in claims]
-            model, _ = ask_also(unrolling.solver, some(violations), self._deadline)
+            model, _ = ask_also(unrolling.solver, unrolling.encoding.words.some(violations), self._deadline)
             if model is None:
                 return
             start, instances = unrolling.run(model, number + claims[0].of_steps)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from model.language import PropertyKind
 from model.lowering.ground import Node
 from model.lowering.lower import Event, EventKind, Program
-from model.prove.arithmetic import Formula, every, some
+from model.prove.arithmetic import Formula
 from model.prove.encoding import Encoding, View
 
 NOT_PROVED = (PropertyKind.POSSIBLE, PropertyKind.EVENTUALLY, PropertyKind.LEADS_TO)
@@ -100,8 +100,8 @@ def violated_by(encoding: Encoding, claim: Claim, view: View, chosen: Formula) -
         instance = encoding.program.instances[place]
         this = [encoding.is_chosen(chosen, place), encoding.holds(condition, view)]
         # Of other claims the step is asserted beside this.
-        bad.append(every([*this, encoding.is_enabled(instance, view)] if claim.leads_nowhere else this))
-    return some(bad)
+        bad.append(encoding.words.every([*this, encoding.is_enabled(instance, view)] if claim.leads_nowhere else this))
+    return encoding.words.some(bad)
 
 
 __all__ = ["NOT_PROVED", "Claim", "claims", "premise_name", "premises", "violated_by", "violated_in"]

@@ -17,7 +17,7 @@ import z3
 from model.language import Const
 from model.lowering.ground import Node
 from model.lowering.lower import Instance, Program
-from model.prove.arithmetic import Formula, Integers, Words, every, some, words_for
+from model.prove.arithmetic import Formula, Integers, Words, words_for
 
 State = Sequence[Formula]
 
@@ -48,7 +48,7 @@ class Encoding:
     def state(self, mark: str) -> State:
         """New unknowns for one state, told from others by ``mark``."""
         return [
-            z3.Bool(f"{self.machine.show_cell(c)}@{mark}")
+            self.words.condition(f"{self.machine.show_cell(c)}@{mark}")
             if c.variable.domain is bool
             else self.words.variable(f"{self.machine.show_cell(c)}@{mark}")
             for c in self.cells
@@ -61,20 +61,20 @@ class Encoding:
             if cell.variable.domain is not bool:
                 values = self.machine.values(cell.variable.domain)
                 bounds += [self._constant(values.start) <= unknown, unknown <= self._constant(values.stop - 1)]
-        return every(bounds)
+        return self.words.every(bounds)
 
     def initial(self, state: State) -> Formula:
         """It is one of the initial states."""
         choices = [o for v in self.machine.variables for _, o in self.machine.initial_choices(v)]
         starts = [
-            some([unknown == self.raw(unknown, Const(value).raw) for value in one_of.values])
+            self.words.some([unknown == self.raw(unknown, Const(value).raw) for value in one_of.values])
             for unknown, one_of in zip(state, choices, strict=True)
         ]
-        return every([*starts, self.holds(self.program.initially, View(state))])
+        return self.words.every([*starts, self.holds(self.program.initially, View(state))])
 
     def raw(self, unknown: Formula, value: int) -> Formula:
         """``value`` as something that ``unknown`` can equal."""
-        return z3.BoolVal(bool(value)) if z3.is_bool(unknown) else self._constant(value)
+        return self.words.truth(bool(value)) if z3.is_bool(unknown) else self._constant(value)
 
     def _constant(self, value: int) -> Formula:
         return self.words.constant(value)
@@ -101,7 +101,7 @@ class Encoding:
     def _of(self, node: Node, view: View) -> Formula:
         match node.op:
             case "const":
-                return z3.BoolVal(bool(node.value)) if node.boolean else self._constant(node.value)
+                return self.words.truth(bool(node.value)) if node.boolean else self._constant(node.value)
             case "cell":
                 return view.before[node.value]
             case "next":
@@ -113,7 +113,7 @@ class Encoding:
 
     def chosen(self, mark: str) -> Formula:
         """The unknown number of a step's instance, by its place in the program."""
-        return z3.BitVec(f"step@{mark}", self._chosen_bits)
+        return z3.BitVec(f"step@{mark}", self._chosen_bits, self.words.context)
 
     @functools.cached_property
     def _chosen_bits(self) -> int:
@@ -121,30 +121,36 @@ class Encoding:
 
     def is_chosen(self, chosen: Formula, place: int) -> Formula:
         """The step is the instance at this place."""
-        return chosen == z3.BitVecVal(place, self._chosen_bits)
+        return chosen == self._place(place)
+
+    def _place(self, number: int) -> Formula:
+        return z3.BitVecVal(number, self._chosen_bits, self.words.context)
 
     def is_step(self, view: View, chosen: Formula) -> Formula:
         """From the state before to the state after there is the step of the chosen instance, and it is no fault."""
         assert view.after is not None
         program = self.program
-        parts = [z3.ULT(chosen, z3.BitVecVal(len(program.instances), self._chosen_bits))]
+        parts = [z3.ULT(chosen, self._place(len(program.instances)))]
         writers: list[list[Formula]] = [[] for _ in self.cells]
         for place, instance in enumerate(program.instances):
             this = self.is_chosen(chosen, place)
             writes = [view.after[w.cell] == self.holds(w.value, view) for w in instance.writes]
             parts.append(
-                z3.Implies(this, every([self.is_enabled(instance, view), *self.sound(instance, view), *writes]))
+                z3.Implies(
+                    this, self.words.every([self.is_enabled(instance, view), *self.sound(instance, view), *writes])
+                )
             )
             for write in instance.writes:
                 writers[write.cell].append(this)
         parts += [
-            some([after == before, *of]) for before, after, of in zip(view.before, view.after, writers, strict=True)
+            self.words.some([after == before, *of])
+            for before, after, of in zip(view.before, view.after, writers, strict=True)
         ]
-        return every(parts)
+        return self.words.every(parts)
 
     def is_enabled(self, instance: Instance, view: View) -> Formula:
         """Every conjunct of its guard holds."""
-        return every([self.holds(c, view) for c in instance.conjuncts])
+        return self.words.every([self.holds(c, view) for c in instance.conjuncts])
 
     def sound(self, instance: Instance, view: View) -> list[Formula]:
         """Its step is no fault."""
@@ -186,8 +192,8 @@ def _writers(words: Words | Integers) -> dict[str, Callable[[Node, list[Formula]
         "==": lambda _, x: x[0] == x[1],
         "same": lambda _, x: x[0] == x[1],
         "<": lambda _, x: x[0] < x[1],
-        "and": lambda _, x: every(x),
-        "or": lambda _, x: some(x),
+        "and": lambda _, x: words.every(x),
+        "or": lambda _, x: words.some(x),
         "not": lambda _, x: z3.Not(x[0]),
         "ite": lambda _, x: z3.If(x[0], x[1], x[2]),
     }

@@ -13,7 +13,7 @@ from typing import Final
 
 import z3
 
-from model.prove.arithmetic import Formula, every
+from model.prove.arithmetic import Formula
 from model.prove.claims import Claim
 from model.prove.encoding import Encoding, View
 from model.prove.solving import Deadline, ask_also
@@ -59,11 +59,12 @@ class _Run:
         """A literal by which ``claim`` holds there, and for the steps between."""
         known = self._assumed.get(claim.name)
         if known is None:
-            known = self._assumed[claim.name] = z3.Bool(f"{claim.name} holds")
+            words = self.unrolling.encoding.words
+            known = self._assumed[claim.name] = words.condition(f"{claim.name} holds")
             # No step that is asserted is a fault.
             last = 0 if claim.leads_nowhere else self.held - claim.of_steps
             holds = [z3.Not(self.unrolling.violation(claim, number)) for number in range(last)]
-            self.unrolling.solver.add(z3.Implies(known, every(holds)))
+            self.unrolling.solver.add(z3.Implies(known, words.every(holds)))
         return known
 
 

@@ -8,15 +8,11 @@ from typing import Final, TypeVar
 
 from model.language import Machine
 from model.proof import Claimed, Method
+from model.proof_limits import MOST_ATOMS, MOST_K
 from model.prove.any_size.wording import atoms_in
 from model.verdict import Outcome
 
 T = TypeVar("T", bound=Hashable)
-
-MOST_ATOMS: Final = 200
-"""An invariant with more comparisons is none that anybody reads."""
-MOST_K: Final = 5
-"""An induction over more steps has seen most of what there is to see: it does not tell why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,4 +68,4 @@ def all_below(names: Iterable[T], needs: Callable[[T], Iterable[T]]) -> set[T]:
     return found
 
 
-__all__ = ["MOST_ATOMS", "MOST_K", "USUAL", "Limits", "all_below", "claim_atoms"]
+__all__ = ["USUAL", "Limits", "all_below", "claim_atoms"]

@@ -20,7 +20,7 @@ from model.language import Machine, SpecError
 from model.language.types import SortType, domain_type
 from model.lowering.ground import parts
 from model.lowering.lower import Instance, Program
-from model.prove.arithmetic import Formula, every, some
+from model.prove.arithmetic import Formula
 from model.prove.encoding import Encoding
 from model.semantics import Semantics
 
@@ -43,21 +43,21 @@ class Orderings:
         if len(chosen) > 2 and self._independent:
             first, second = chosen[-3:-1]
             found += [
-                z3.Implies(self._is(second, place), z3.Not(some([self._is(first, other) for other in others])))
+                z3.Implies(self._is_one_of(second, [place]), z3.Not(self._is_one_of(first, others)))
                 for place, others in self._independent.items()
             ]
         return found
 
-    def _is(self, chosen: Formula, place: int) -> Formula:
-        return self._encoding.is_chosen(chosen, place)
+    def _is_one_of(self, chosen: Formula, places: Sequence[int]) -> Formula:
+        return self._encoding.words.some([self._encoding.is_chosen(chosen, place) for place in places])
 
     def _elements(self, chosen: Sequence[Formula]) -> Formula:
         """Each element that comes with the last step comes after those that it must come after."""
         parts = []
         for places, users in self._before:
-            one_now = some([self._is(chosen[-1], place) for place in places])
-            parts.append(z3.Implies(one_now, some([self._is(c, u) for c in chosen[:-1] for u in users])))
-        return every(parts)
+            before = [self._is_one_of(c, users) for c in chosen[:-1]]
+            parts.append(z3.Implies(self._is_one_of(chosen[-1], places), self._encoding.words.some(before)))
+        return self._encoding.words.every(parts)
 
 
 def _independent(program: Program) -> dict[int, list[int]]:

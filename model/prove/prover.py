@@ -18,13 +18,14 @@ from model.language import Machine, PropertyKind, SpecError
 from model.language.properties import BUILT_IN
 from model.lowering.lower import Event, EventKind, Program, lower
 from model.proof import Blocked, Claimed, Lemma, Method, Proof
+from model.proof_limits import LENGTH, MOST_K, SAMPLES
 from model.prove.bounded import Search
 from model.prove.claims import Claim, claims, premises
 from model.prove.encoding import Encoding
 from model.prove.horn.prove import LONGEST, TURNS, BySpacer
 from model.prove.induction import Blocked as BlockedStep
 from model.prove.induction import Induction, Inductive
-from model.prove.needs import MOST_K, USUAL, Limits, claim_atoms
+from model.prove.needs import USUAL, Limits, claim_atoms
 from model.prove.solving import Deadline, OutOfTime
 from model.prove.strengthen.cover import Samples
 from model.prove.strengthen.equalities import equalities
@@ -36,8 +37,6 @@ from model.semantics import Semantics
 from model.trace import Trace, in_steps, named_state
 from model.verdict import Outcome, PropertyVerdict
 
-LENGTH = 12
-SAMPLES = 100_000
 _PREMISE_SECONDS = 10
 _FIRST_K = 2
 _FIRST_LENGTH = 2
@@ -364,4 +363,4 @@ def _count(number: int, what: str) -> str:
     return f"{number:,} {what}" + "s" * (number != 1)
 
 
-__all__ = ["LENGTH", "MOST_K", "SAMPLES", "prove"]
+__all__ = ["prove"]

@@ -17,7 +17,7 @@ class Unrolling:
 
     def __init__(self, encoding: Encoding) -> None:
         self.encoding: Final = encoding
-        self.solver: Final = z3.SolverFor(LOGIC)
+        self.solver: Final = encoding.words.solver(LOGIC)
         self._states: Final[list[State]] = []
         self._views: Final[list[View]] = []
         self._chosen: Final[list[Formula]] = []

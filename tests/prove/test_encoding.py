@@ -47,7 +47,7 @@ class Formulas:
         """All steps from ``state`` that the formulas have: instance and state after."""
         e = self.encoding
         assert self.view.after is not None
-        solver = z3.SolverFor(LOGIC)
+        solver = e.words.solver(LOGIC)
         solver.add(*self.at(state), e.is_step(self.view, self.chosen), e.in_domains(self.view.after))
         found: set[tuple[int, State]] = set()
         while solver.check() == z3.sat:
@@ -63,7 +63,7 @@ class Formulas:
     def violating(self, claim: Claim, state: State) -> bool | set[int]:
         """Whether ``state`` violates the claim, or which instances do from there."""
         e = self.encoding
-        solver = z3.SolverFor(LOGIC)
+        solver = e.words.solver(LOGIC)
         solver.add(*self.at(state))
         if not claim.of_steps:
             solver.add(violated_in(e, claim, self.view))
@@ -154,7 +154,7 @@ def test_claims_are_violated_where_the_semantics_says(machine: Machine) -> None:
 def test_the_initial_states_are_those_of_the_semantics(machine: Machine) -> None:
     e = Formulas(machine).encoding
     state = e.state("0")
-    solver = z3.SolverFor(LOGIC)
+    solver = e.words.solver(LOGIC)
     solver.add(e.initial(state), e.in_domains(state))
     expected, found = set(Semantics(machine).initial_states()), set()
     while solver.check() == z3.sat and len(found) <= len(expected):

@@ -7,7 +7,8 @@ The way of a spec through here:
 - `effects`: what an expression is after a step, said in the state before it.
 - `sums`, `linear`, `terms`: sums over sorts of any size become combinations of counters; `obligations` proves each
   computation, element by element.
-- `ground`: formulas without quantifiers, for the elements that matter, with what is known of counters.
+- `words`: the functions of z3 that formulas are made of; `ground`: formulas without quantifiers, for the elements
+  that matter, with what is known of counters.
 - `candidates`: lemmas that might help, from states of small machines; `invariant`: of these and the claims what is
   inductive; `support`: what each proof rests on.
 - `prover` does all of it; `wording` tells it in the words of the spec.

@@ -1,4 +1,4 @@
-"""Formulas without quantifiers: a sort is an uninterpreted one of z3, a variable a function, a ghost counter another.
+"""Formulas without quantifiers, for any number of elements.
 
 What holds for all elements is written down for the elements that are there: the arguments of a step, those for which a
 goal fails, and what a quantifier says to exist. That is less than what is known, so what is proved of it is proved; a
@@ -8,73 +8,26 @@ model of it is a state that the solver cannot exclude, and need not be one.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import z3
 
-from model.language import Const, Expr, Ite, Machine, Op, Quantified, Read, Sort, Symbol
+from model.language import Const, Expr, Ite, Op, Quantified, Read, Sort, Symbol
 from model.language.types import BOOL, SortType, Type, domain_type
-from model.language.walking import free_symbols, walk
+from model.language.walking import walk
 from model.prove.any_size.sums import ghost
-from model.prove.any_size.terms import Name, Unreadable, name_of
-from model.prove.arithmetic import Formula, every
-from model.prove.solving import Deadline, is_refuted
+from model.prove.any_size.terms import Unreadable
+from model.prove.any_size.words import Words
+from model.prove.arithmetic import Formula
+from model.prove.solving import is_refuted
 
 Env = Mapping[int, Formula]
 """What symbols stand for, by uid."""
 
 MOST_GENERATIONS: Final = 2
 """How often an element that is said to exist may make for others that are said to exist."""
-
-
-class Words:
-    """The functions of z3 that formulas of one machine are made of."""
-
-    def __init__(self, machine: Machine, deadline: Deadline | None = None) -> None:
-        """``deadline``: formulas that take longer to write raise OutOfTime."""
-        self.machine: Final = machine
-        self.deadline: Final = deadline or Deadline(None)
-        self.sorts: Final = {sort: z3.DeclareSort(sort.__name__) for sort in machine.sorts}
-        self._functions: Final[dict[str, Formula]] = {}
-        self._names: Final[dict[int, tuple[Expr, Name]]] = {}
-        self._free: Final[dict[int, tuple[Expr, tuple[int, ...]]]] = {}
-        self.fresh: Final = itertools.count()
-        """Numbers for what needs a name."""
-        self.never_negative: Callable[[Quantified], bool] = lambda _: False
-        """Of a counter: whether nothing that it sums is negative."""
-
-    def function(self, name: str, arguments: list[Formula], boolean: bool) -> Formula:
-        """``name`` of ``arguments``, a number or a truth value."""
-        if name not in self._functions:
-            result = z3.BoolSort() if boolean else z3.IntSort()
-            self._functions[name] = z3.Function(name, *(a.sort() for a in arguments), result)
-        return self._functions[name](*arguments)
-
-    def name(self, expr: Expr) -> Name:
-        """`name_of`, kept."""
-        if id(expr) not in self._names:
-            self._names[id(expr)] = (expr, name_of(expr))
-        return self._names[id(expr)][1]
-
-    def free(self, expr: Expr) -> tuple[int, ...]:
-        """The uids of the free symbols of ``expr``, kept."""
-        if id(expr) not in self._free:
-            self._free[id(expr)] = (expr, tuple(s.uid for s in free_symbols(expr)))
-        return self._free[id(expr)][1]
-
-    def element(self, name: str, sort: type[Sort]) -> Formula:
-        """An element."""
-        return z3.Const(name, self.sorts[sort])
-
-    def value(self, symbol: Symbol) -> tuple[Formula, Formula]:
-        """An unknown for a symbol that stands for a value, and that it is in its domain."""
-        name = f"{symbol.name}#{symbol.uid}"
-        if symbol.type == BOOL:
-            return z3.Bool(name), z3.BoolVal(True)
-        unknown, values = z3.Int(name), self.machine.values(symbol.domain)
-        return unknown, z3.And(values.start <= unknown, unknown < values.stop)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +121,8 @@ class Ground:
     def _of(self, expr: Expr, env: Env, sign: str) -> Formula:
         match expr:
             case Const(raw=raw):
-                return z3.BoolVal(bool(raw)) if expr.type == BOOL else z3.IntVal(raw)
+                terms = self.words.terms
+                return terms.truth(bool(raw)) if expr.type == BOOL else terms.constant(raw)
             case Read():
                 return self._read(expr, env)
             case Ite(condition=c, then=t, otherwise=e):
@@ -241,15 +195,21 @@ class Ground:
             return self.words.function(name.text, [env[s.uid] for s in name.free], expr.type == BOOL)
         generation = self._generation
         if expr.kind in ("min", "max"):
-            found = z3.Int(f"{expr.kind}!{next(self.words.fresh)}")
+            found = self.words.terms.variable(f"{expr.kind}!{next(self.words.fresh)}")
             value = self.number(expr.body, self._witness(expr, env, generation))
             self.clauses.append(found == value)
             universal = Universal(
-                z3.BoolVal(True), expr.symbols, expr.body, env, generation, bound=found, greatest=expr.kind == "max"
+                self.words.terms.truth(True),
+                expr.symbols,
+                expr.body,
+                env,
+                generation,
+                bound=found,
+                greatest=expr.kind == "max",
             )
             self._universal(universal)
             return found
-        found = z3.Bool(f"{expr.kind}!{next(self.words.fresh)}")
+        found = self.words.terms.condition(f"{expr.kind}!{next(self.words.fresh)}")
         every_ = expr.kind == "all"
         if sign != "-":
             if every_:
@@ -357,7 +317,7 @@ class Ground:
         any_ = [self.words.element(f"each {s.name}", _sort(s)) for s in expr.symbols]
         here = {**env, **{s.uid: e for s, e in zip(expr.symbols, any_, strict=True)}}
         there = {**inside, **{s.uid: e for s, e in zip(counter.symbols, any_, strict=True)}}
-        solver = z3.Solver()
+        solver = self.words.terms.solver()
         solver.add(other.truth(expr.body, here, "="), other.number(counter.body, there) != 0, *other.clauses)
         return is_refuted(solver, self.words.deadline)
 
@@ -375,7 +335,7 @@ class Ground:
         values = [self.number(part, {**env, **inner}) for inner in tuples]
         terms = []
         for number, (inner, value) in enumerate(zip(tuples, values, strict=True)):
-            again = [every([inner[u] == other[u] for u in inner]) for other in tuples[:number]]
+            again = [self.words.terms.every([inner[u] == other[u] for u in inner]) for other in tuples[:number]]
             terms.append(z3.If(z3.Or(again), 0, value) if again else value)
         if terms:
             self.clauses.append(whole >= z3.Sum(terms))
@@ -394,4 +354,4 @@ def _sort(symbol: Symbol) -> type[Sort]:
     return kind.sort
 
 
-__all__ = ["Env", "Ground", "Words"]
+__all__ = ["Env", "Ground"]

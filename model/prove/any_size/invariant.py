@@ -15,8 +15,9 @@ import z3
 
 from model.language import Expr, Read, Sort
 from model.prove.any_size.effects import Goal, Step, in_range
-from model.prove.any_size.ground import Env, Ground, Words
+from model.prove.any_size.ground import Env, Ground
 from model.prove.any_size.wording import state_of
+from model.prove.any_size.words import Words
 from model.prove.arithmetic import Formula
 from model.prove.solving import Deadline, ask_also
 from model.trace import NamedState
@@ -55,7 +56,7 @@ class Assumed:
             for sort in words.sorts
         }
         for number, candidate in enumerate(candidates):
-            self.literals[id(candidate)] = holds = z3.Bool(f"candidate {number}")
+            self.literals[id(candidate)] = holds = words.terms.condition(f"candidate {number}")
             self.ground.holds_for_all(candidate.symbols, candidate.body, holds, {})
         self.ground.close()
 
@@ -88,8 +89,8 @@ class Keeping:
         self._assumed: Final = {} if step.is_start else assumed.literals
         self._failing: Final[dict[int, Formula]] = {}
         self._goals: Final[dict[str, list[Formula]]] = {}
-        self._solver: Final = z3.Solver()
-        self._no_fault = z3.Bool("no fault")
+        self._solver: Final = words.terms.solver()
+        self._no_fault = words.terms.condition("no fault")
         self._left: Final = {sort: list(found) for sort, found in assumed.elements.items()}
         if step.is_start:
             self._ground.elements.update({s: [(e, 0) for e in found] for s, found in assumed.elements.items()})
@@ -107,7 +108,7 @@ class Keeping:
         for guard in step.guards:
             ground.clauses.append(ground.truth(guard, env))
         for symbols, body in step.known:
-            ground.holds_for_all(symbols, body, z3.BoolVal(True), env)
+            ground.holds_for_all(symbols, body, ground.words.terms.truth(True), env)
         for candidate in candidates:
             # What reads nothing that is written stays as it is; but at the start it has to hold, whatever it reads.
             if step.is_start or candidate.reads & step.written:
@@ -156,7 +157,7 @@ class Keeping:
         left = [c for c in wanted if id(c) in self._failing]
         found: list[Candidate] = []
         while left:
-            one = z3.Bool(f"one of {len(left)}")
+            one = self._base.words.terms.condition(f"one of {len(left)}")
             one_fails = z3.Implies(one, z3.Or([self._failing[id(c)] for c in left]))
             model, _ = ask_also(self._solver, one_fails, deadline, [*assumed, one])
             if model is None:

@@ -12,9 +12,10 @@ import z3
 
 from model.language import Quantified, Sort, Symbol
 from model.language.walking import free_symbols
-from model.prove.any_size.ground import Env, Ground, Words
+from model.prove.any_size.ground import Env, Ground
 from model.prove.any_size.sums import Obligation
 from model.prove.any_size.terms import Unreadable
+from model.prove.any_size.words import Words
 from model.prove.arithmetic import Formula
 from model.prove.solving import Deadline, ask
 
@@ -36,12 +37,12 @@ class Obligations:
         for piece in obligation.pieces:
             exprs += [piece.atom, piece.condition, *(s for pair in piece.fixed for s in pair)]
         env = self._unknowns([*obligation.bound, *(s for e in exprs for s in free_symbols(e))])
-        parts = []
+        terms, parts = self._words.terms, []
         for piece in obligation.pieces:
             here = [env[b.uid] == env[p.uid] for b, p in piece.fixed]
-            there = z3.And([*here, ground.truth(piece.condition, env, "=")])
+            there = terms.every([*here, ground.truth(piece.condition, env, "=")])
             parts.append(piece.coefficient * z3.If(there, ground.number(piece.atom, env), 0))
-        claimed = z3.Sum(parts) if parts else z3.IntVal(0)
+        claimed = z3.Sum(parts) if parts else terms.constant(0)
         if self._model(ground, ground.number(obligation.summand, env) != claimed) is not None:
             raise Unreadable(f"the sum of {obligation.summand!r} is not what its parts are", obligation.summand.at)
         self.proved += 1
@@ -59,15 +60,14 @@ class Obligations:
         found: dict[int, Formula] = {}
         for symbol in symbols:
             if symbol.uid not in found:
-                name = f"{symbol.name}#{symbol.uid}"
                 if isinstance(symbol, Sort):
-                    found[symbol.uid] = self._words.element(name, type(symbol))
+                    found[symbol.uid] = self._words.element(self._words.called(symbol), type(symbol))
                 else:
                     found[symbol.uid] = self._words.value(symbol)[0]
         return found
 
     def _model(self, ground: Ground, wrong: Formula) -> z3.ModelRef | None:
-        solver = z3.Solver()
+        solver = self._words.terms.solver()
         solver.add(*ground.clauses, wrong)
         return ask(solver, self._deadline)
 

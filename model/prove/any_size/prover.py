@@ -15,13 +15,13 @@ from model.proof import AnySize, Blocked, Claimed, Lemma, Method, Proof
 from model.prove.any_size.candidates import Vocabulary, candidates, variables_in
 from model.prove.any_size.effects import Goal, Step, parts_of, range_goals, start_of, staying, step_of, write_goals
 from model.prove.any_size.family import Build, Family, built, family_of, resized
-from model.prove.any_size.ground import Words
 from model.prove.any_size.invariant import Assumed, Candidate, Keeping, elements_for, houdini
 from model.prove.any_size.obligations import Obligations
 from model.prove.any_size.sums import Sums
 from model.prove.any_size.support import Support
 from model.prove.any_size.terms import Unreadable, all_of, either, freshened
 from model.prove.any_size.wording import atoms_in, claim_text
+from model.prove.any_size.words import Words
 from model.prove.solving import Deadline, OutOfTime
 from model.trace import in_steps
 from model.verdict import Outcome, PropertyVerdict

@@ -10,9 +10,10 @@ from typing import Final
 
 from model.errors import FileError
 from model.language import Machine
+from model.proof_limits import LONGEST_K
 from model.prove.certificate.cells import CellNames
 from model.prove.certificate.syntax import Command, NotSMT, SExpr, commands, one_line, symbol, unquoted
-from model.prove.certificate.write import MOST_K, VERSION, Invariant, OfAll
+from model.prove.certificate.write import VERSION, Invariant, OfAll
 
 LARGEST: Final = 16 * 2**20
 """Bytes of a file that is read."""
@@ -73,8 +74,8 @@ def read_certificate(path: Path) -> Certified:
     version, k = found[":gangproof-certificate"][0], found[":k"][0]
     if version != VERSION:
         raise FileError(f"{path}:1: version {version} of certificates; this gangproof knows {VERSION}")
-    if not _NUMERAL.fullmatch(k) or not 1 <= int(k) <= MOST_K:
-        raise FileError(f"{path}:1: the induction has 1 to {MOST_K} steps, found {k}")
+    if not _NUMERAL.fullmatch(k) or not 1 <= int(k) <= LONGEST_K:
+        raise FileError(f"{path}:1: the induction has 1 to {LONGEST_K} steps, found {k}")
     return Certified(path, found[":spec"][0], tuple(found[":parameter"]), tuple(found[":claim"]), int(k), read)
 
 

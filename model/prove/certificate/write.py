@@ -22,7 +22,6 @@ from model.semantics import Semantics
 from model.verdict import typed
 
 VERSION = "1"
-MOST_K = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,4 +351,4 @@ def renamed(expr: SExpr, names: Mapping[str, str]) -> SExpr:
     return names.get(expr, expr) if isinstance(expr, str) else tuple(renamed(each, names) for each in expr)
 
 
-__all__ = ["MOST_K", "VERSION", "Invariant", "OfAll", "Part", "certificate", "renamed", "text_of"]
+__all__ = ["VERSION", "Invariant", "OfAll", "Part", "certificate", "renamed", "text_of"]

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 import z3
 
 from model.lowering.ground import Node
-from model.prove.arithmetic import LOGIC, Formula, some
+from model.prove.arithmetic import LOGIC, Formula
 from model.prove.claims import Claim, violated_by, violated_in
 from model.prove.encoding import Encoding, View
 from model.prove.needs import all_below
@@ -30,7 +30,7 @@ class Invariants:
         self._view: Final = View(before, after)
         self._next: Final = View(after)
         self._chosen: Final = encoding.chosen("0")
-        self._begin, self._step, self._state = (z3.SolverFor(LOGIC) for _ in range(3))
+        self._begin, self._step, self._state = (encoding.words.solver(LOGIC) for _ in range(3))
         for solver in (self._begin, self._step, self._state):
             solver.add(encoding.in_domains(before))
         self._begin.add(encoding.initial(before))
@@ -53,7 +53,7 @@ class Invariants:
                     self.lemmas.pop(number)
                     self._needs.pop(number, None)
                     # The number stays taken: what was assumed by this literal is still in the solvers.
-                    self._literals[number] = z3.BoolVal(True)
+                    self._literals[number] = self._encoding.words.truth(True)
         if proved and not claim.of_steps:
             self._assume(claim.name, z3.Not(violated_in(self._encoding, claim, self._view)))
         return proved
@@ -63,12 +63,12 @@ class Invariants:
         return all_below([claim], self._needs.__getitem__)
 
     def _assume(self, name: Name, holds: Formula) -> None:
-        literal = self._literals[name] = z3.Bool(f"{name} is assumed")
+        literal = self._literals[name] = self._encoding.words.condition(f"{name} is assumed")
         for solver in (self._step, self._state):
             solver.add(z3.Implies(literal, holds))
 
     def _holds(self, clause: Clause, view: View) -> Formula:
-        return some([self._encoding.holds(node, view) for node in clause])
+        return self._encoding.words.some([self._encoding.holds(node, view) for node in clause])
 
     def _is_kept(self, number: int, deadline: Deadline) -> bool:
         clause = self.lemmas[number]

@@ -10,7 +10,7 @@ import z3
 
 from model.lowering.ground import Node
 from model.lowering.lower import Program
-from model.prove.arithmetic import Formula, Integers, every, some
+from model.prove.arithmetic import Formula, Integers
 from model.prove.claims import Claim, violated_in
 from model.prove.encoding import Encoding, View
 from model.prove.horn.answers import nodes_of
@@ -29,7 +29,7 @@ class Horn:
         self._state: Final = self._encoding.state("horn")
         self._view: Final = View(self._state)
         sorts = [unknown.sort() for unknown in self._state]
-        self._reached: Final = z3.Function("reached", *sorts, z3.BoolSort())
+        self._reached: Final = z3.Function("reached", *sorts, z3.BoolSort(self._encoding.words.context))
 
     def invariant(self, claim: Claim, known: Sequence[Node], seed: int, deadline: Deadline) -> list[Node] | None:
         """Conditions that hold together in every state that can be reached, and exclude a violation of ``claim``; None
@@ -41,7 +41,7 @@ class Horn:
         if deadline.left is not None:
             engine.set("timeout", max(1, int(deadline.left * 1000)))
         try:
-            answer = engine.query(every([*self._somewhere(known), self._violated(claim)]))
+            answer = engine.query(self._encoding.words.every([*self._somewhere(known), self._violated(claim)]))
         except z3.Z3Exception:
             answer = z3.unknown
         if answer == z3.sat:
@@ -52,7 +52,7 @@ class Horn:
         return nodes_of(self.program, engine.get_cover_delta(-1, self._reached))
 
     def _engine(self, known: Sequence[Node]) -> z3.Fixedpoint:
-        engine = z3.Fixedpoint()
+        engine = z3.Fixedpoint(ctx=self._encoding.words.context)
         engine.set(engine="spacer", **dict.fromkeys(_PLAIN, False))
         # Without equalities between unknowns its lemmas are bounds, and it finds them several times as fast.
         engine.set("spacer.eq_prop", False)
@@ -81,8 +81,8 @@ class Horn:
         for place, condition in claim.steps:
             instance = self.program.instances[place]
             sound = [] if claim.leads_nowhere else e.sound(instance, view)
-            bad.append(every([e.is_enabled(instance, view), *sound, e.holds(condition, view)]))
-        return some(bad)
+            bad.append(e.words.every([e.is_enabled(instance, view), *sound, e.holds(condition, view)]))
+        return e.words.some(bad)
 
 
 __all__ = ["Horn"]

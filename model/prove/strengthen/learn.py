@@ -17,7 +17,7 @@ from typing import Final
 import z3
 
 from model.lowering.ground import Node
-from model.prove.arithmetic import LOGIC, Formula, every, some
+from model.prove.arithmetic import LOGIC, Formula
 from model.prove.claims import Claim, violated_in
 from model.prove.encoding import Encoding, View
 from model.prove.needs import all_below
@@ -102,12 +102,12 @@ class Learner:
                 self._assume(claim.name, z3.Not(violated_in(encoding, claim, self._view)))
 
     def _solver(self) -> z3.Solver:
-        solver = z3.SolverFor(LOGIC)
+        solver = self._encoding.words.solver(LOGIC)
         solver.add(self._encoding.in_domains(self._view.before))
         return solver
 
     def _assume(self, name: Name, holds: Formula) -> None:
-        literal = self._literals[name] = z3.Bool(f"{name} is assumed")
+        literal = self._literals[name] = self._encoding.words.condition(f"{name} is assumed")
         self._step.add(z3.Implies(literal, holds))
 
     def learn(self, progress: Callable[[int, int], None] | None = None) -> Learned:
@@ -219,7 +219,8 @@ class Learner:
         return None
 
     def _holds(self, lemma: Lemma, view: View) -> Formula:
-        return every([some([self._encoding.holds(node, view) for node in clause]) for clause in lemma.clauses])
+        words = self._encoding.words
+        return words.every([words.some([self._encoding.holds(n, view) for n in clause]) for clause in lemma.clauses])
 
     def _holds_at_start(self, lemma: Lemma) -> bool:
         return ask_also(self._begin, z3.Not(self._holds(lemma, self._view)), self._deadline)[0] is None

@@ -14,10 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.language import Expr, Machine, PropertyKind, Quantified, Sort, Variable, all_, count_, ite, sum_
-from model.prove.any_size.ground import Ground, Words
+from model.prove.any_size.ground import Ground
 from model.prove.any_size.obligations import Obligations
 from model.prove.any_size.sums import Obligation, Piece, Sums
 from model.prove.any_size.terms import TRUE, Unreadable, freshened
+from model.prove.any_size.words import Words
 from model.prove.solving import Deadline
 from model.semantics import Semantics, State, explore
 
@@ -38,7 +39,7 @@ class Real:
     def contradicts(self, ground: Ground) -> bool:
         """Whether some clause is false, however elements that are said to exist are chosen."""
         words, machine = ground.words, self._machine
-        solver = z3.Solver()
+        solver = words.terms.solver()
         values = {
             sort: [z3.Const(f"the {name}", words.sorts[sort]) for name in declared.names]
             for sort, declared in machine.sorts.items()

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from model.language import Expr, Machine, Op, PropertyKind, Quantified, Sort, Symbol
 from model.language.types import BOOL
 from model.prove.any_size.effects import step_of
-from model.prove.any_size.ground import Words
 from model.prove.any_size.obligations import Obligations
 from model.prove.any_size.sums import Piece, Sums, ghosts
 from model.prove.any_size.terms import ONE, TRUE, Unreadable, all_of, freshened
+from model.prove.any_size.words import Words
 from model.prove.solving import Deadline
 from model.semantics import Fault, Semantics, explore
 from specs.gang import gang
