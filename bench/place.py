@@ -107,7 +107,8 @@ def child(name: str, seed: int, data: Path, stretch: int, engine: str) -> Json:
     command = [sys.executable, __file__, "--one", engine, "--case", name, "--seeds", str(seed)]
     command += ["--data", str(data), "--stretch", str(stretch)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    answer: Json = json.loads(done.stdout)
+    # HiGHS prints who it is
+    answer: Json = json.loads(done.stdout.splitlines()[-1])
     return answer
 
 

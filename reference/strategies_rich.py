@@ -17,17 +17,23 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from reference.cluster import (
+    ALONE,
     PODS,
     VCORE,
     Application,
     Cluster,
     CompositeGroup,
+    Neighbours,
     Node,
     NodeType,
+    Operator,
+    PodAffinityTerm,
     Queue,
     QueueTree,
+    Requirement,
     Resources,
     RunningPod,
+    SpreadConstraint,
     TaskGroup,
     Topology,
     TopologyConstraint,
@@ -46,6 +52,17 @@ _SHARES = st.sampled_from((0, 0, 300, 400, 500, 600, 1000, 2000))
 _LABELS = st.sampled_from(
     ({"zone": "a", "rack": "1"}, {"zone": "a", "rack": "2"}, {"zone": "b", "rack": "1"}, {"zone": "b"}, {})
 )
+_UP_TO_NINE = st.integers(0, 9)
+_POD_LABELS = st.sampled_from(({}, {"app": "a"}, {"app": "b"}, {"app": "a", "tier": "x"}))
+_POD_KEYS = st.sampled_from(("zone", "rack"))
+_SELECTORS = st.sampled_from(
+    (
+        (),
+        (Requirement("app", Operator.IN, ("a",)),),
+        (Requirement("app", Operator.NOT_IN, ("a",)),),
+        (Requirement("tier", Operator.EXISTS),),
+    )
+)
 _KEYS = st.sampled_from((("rack",), ("zone",), LEVELS))
 
 
@@ -54,16 +71,21 @@ def rich_clusters(draw: st.DrawFn, features: frozenset[Feature], *, max_nodes: i
     """A whole scheduling question that uses some of ``features`` and no other; ``Cluster.problems()`` is empty."""
     made = draw(clusters(max_nodes=max_nodes, max_apps=max_apps))
     near = features & {Feature.TOPOLOGY, Feature.PREFERRED_TOPOLOGY}
+    minds = features & {Feature.POD_AFFINITY, Feature.SPREAD}
     nodes, types = made.nodes, tuple[NodeType, ...]()
-    if near:
+    if near or minds:
         nodes = tuple(replace(node, labels={**node.labels, **draw(_LABELS)}) for node in nodes)
     if Feature.NODE_TYPES in features and draw(_YES):
         types = (NodeType("big", Resources({VCORE: 12}), minimum=0, maximum=draw(st.none() | _FEW), price=draw(_FEW)),)
         nodes = tuple(replace(node, node_type="big" if draw(_YES) else "") for node in nodes)
     if Feature.DEVICES in features and draw(_YES):
         made, nodes = _by_device(draw, made, nodes)
+    running = made.running
+    if minds:
+        running = tuple(replace(pod, neighbours=_neighbours(draw, features - {Feature.SPREAD})) for pod in running)
     return replace(
         made,
+        running=running,
         nodes=nodes,
         node_types=types,
         queues=QueueTree(_queue(draw, made.queues.root, features)),
@@ -134,7 +156,23 @@ def _application(draw: st.DrawFn, app: Application, features: frozenset[Feature]
 
 
 def _with_topology(draw: st.DrawFn, group: TaskGroup, features: frozenset[Feature]) -> TaskGroup:
-    return replace(group, topology=_near(draw, features))
+    return replace(group, topology=_near(draw, features), neighbours=_neighbours(draw, features))
+
+
+def _neighbours(draw: st.DrawFn, features: frozenset[Feature]) -> Neighbours:
+    """Labels, and about one demand in two."""
+    if not features & {Feature.POD_AFFINITY, Feature.SPREAD}:
+        return ALONE
+    labels, kind, key, selector = draw(_POD_LABELS), draw(_UP_TO_NINE), draw(_POD_KEYS), draw(_SELECTORS)
+    made = Neighbours(tuple(sorted(labels.items())))
+    if Feature.POD_AFFINITY in features and kind in (1, 2):
+        return replace(made, affinity=(PodAffinityTerm(key, selector),))
+    if Feature.POD_AFFINITY in features and kind in (3, 4):
+        return replace(made, anti_affinity=(PodAffinityTerm(key, selector),))
+    if Feature.SPREAD in features and kind in (5, 6):
+        spread = SpreadConstraint(key, 1 + draw(_FEW), selector, 1 + draw(_FEW))
+        return replace(made, spread=(spread,))
+    return made
 
 
 def _near(draw: st.DrawFn, features: frozenset[Feature]) -> tuple[TopologyConstraint, ...]:

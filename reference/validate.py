@@ -3,8 +3,9 @@
 It shares no code with a scheduler or the solver. From ``reference.cluster`` it takes the data only: it adds up amounts,
 walks the queues and matches labels, taints and affinity itself, so that a fault in a helper that scheduler and solver
 both use does not hide here too. The rules are those of the Kubernetes filters NodeResourcesFit, NodeUnschedulable,
-TaintToleration and NodeAffinity, and of YuniKorn's queues (maximum and maxapplications at every level); those of
-elastic and composite gangs, topology domains and reserved amounts are in the docstrings of ``reference.cluster``.
+TaintToleration, NodeAffinity, InterPodAffinity and PodTopologySpread, and of YuniKorn's queues (maximum and
+maxapplications at every level); those of elastic and composite gangs, topology domains and reserved amounts are in the
+docstrings of ``reference.cluster``.
 
 A limit that running pods alone already break is held against a placement only where the placement adds to it. What only
 steers (guaranteed and deserved amounts, weights, priorities, wishes) is no rule.
@@ -15,7 +16,7 @@ from __future__ import annotations
 import enum
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from reference.cluster import (
@@ -23,17 +24,15 @@ from reference.cluster import (
     Application,
     Assignment,
     Cluster,
-    Constraints,
     Node,
-    Operator,
     Placement,
     Queue,
-    Requirement,
     RunningPod,
-    TaintEffect,
     TaskGroup,
 )
 from reference.validate_gangs import apart, groups_below, no_pod, shares_fit, whole_gang
+from reference.validate_matching import why_not
+from reference.validate_neighbours import Pods, neighbours_broken
 
 
 class Rule(enum.Enum):
@@ -47,6 +46,8 @@ class Rule(enum.Enum):
     TOPOLOGY = "topology"
     NODE_CAPACITY = "node capacity"
     NODE_CONSTRAINT = "node constraint"
+    POD_AFFINITY = "pod affinity"
+    SPREAD = "topology spread"
     QUEUE_MAXIMUM = "queue maximum"
     QUEUE_RESERVED = "queue reserved"
     MAX_APPLICATIONS = "queue maxapplications"
@@ -78,6 +79,7 @@ def validate(cluster: Cluster, placement: Placement) -> list[Violation]:
         *judge.gangs(),
         *judge.topology(),
         *judge.nodes(),
+        *judge.neighbours(),
         *judge.queues(),
         *judge.reserved(),
         *judge.pending(),
@@ -192,9 +194,16 @@ class _Judge:
                     message = f"{name}: the shares on this node do not fit on its {capacity // 1000} devices"
                     yield Violation(Rule.NODE_CAPACITY, node.name, message)
         for a in self.known:
-            reason = _why_not(self.node_of[a.node], self.groups[a.application, a.task_group].constraints)
+            reason = why_not(self.node_of[a.node], self.groups[a.application, a.task_group].constraints)
             if reason:
                 yield Violation(Rule.NODE_CONSTRAINT, _cell(a), reason)
+
+    def neighbours(self) -> Iterator[Violation]:
+        """Pods stand where they have to beside others, and where others let them."""
+        groups = ((a, self.groups[a.application, a.task_group]) for a in self.known)
+        placed = [Pods(_cell(a), self.node_of[a.node], a.count, g.neighbours, g.constraints) for a, g in groups]
+        for is_spread, where, message in neighbours_broken(self.cluster, placed):
+            yield Violation(Rule.SPREAD if is_spread else Rule.POD_AFFINITY, where, message)
 
     def _arranged(self, node: Node, name: str) -> bool:
         """Whether what all pods on ``node`` have of ``name`` fits on its devices."""
@@ -310,63 +319,3 @@ def _walk(queue: Queue) -> Iterator[Queue]:
 def _below(app: Application, queue: Queue) -> bool:
     """Whether ``app`` runs in ``queue`` or in a queue under it."""
     return app.queue == queue.name or any(_below(app, child) for child in queue.children)
-
-
-def _why_not(node: Node, constraints: Constraints) -> str | None:
-    """What forbids a pod with ``constraints`` on ``node``, or None."""
-    if not node.schedulable:
-        return "the node is cordoned"
-    wrong = [f"{key}={value}" for key, value in constraints.node_selector if node.labels.get(key) != value]
-    if wrong:
-        return f"the node lacks label {', '.join(wrong)} of the nodeSelector"
-    if constraints.affinity_terms and not any(_term(node.labels, term) for term in constraints.affinity_terms):
-        return "no term of the required node affinity matches the node"
-    for taint in node.taints:
-        forbids = taint.effect is not TaintEffect.PREFER_NO_SCHEDULE
-        if forbids and not _tolerated(taint.key, taint.value, taint.effect, constraints):
-            return f"taint {taint.key}={taint.value}:{taint.effect.value} is not tolerated"
-    return None
-
-
-def _term(labels: Mapping[str, str], requirements: Iterable[Requirement]) -> bool:
-    """A term needs all of its requirements; a term without any matches nothing."""
-    results = [_holds(labels.get(r.key), r.operator, r.values) for r in requirements]
-    return bool(results) and all(results)
-
-
-def _holds(label: str | None, operator: Operator, values: tuple[str, ...]) -> bool:
-    """One requirement against the node's label, None where the node has none."""
-    if operator is Operator.EXISTS:
-        return label is not None
-    if operator is Operator.DOES_NOT_EXIST:
-        return label is None
-    if operator is Operator.IN:
-        return label is not None and label in values
-    if operator is Operator.NOT_IN:
-        return label is None or label not in values
-    if label is None or len(values) != 1:
-        return False
-    have, want = _number(label), _number(values[0])
-    if have is None or want is None:
-        return False
-    return have > want if operator is Operator.GT else have < want
-
-
-def _number(text: str) -> int | None:
-    """A whole number of 64 bits in plain digits, else None; Python would also read ``1_000``, Kubernetes does not."""
-    digits = text[1:] if text[:1] in ("+", "-") else text
-    if not digits or not set(digits) <= set("0123456789") or len(digits.lstrip("0")) > 19:
-        return None
-    number = int(text)
-    return number if -(2**63) <= number < 2**63 else None
-
-
-def _tolerated(key: str, value: str, effect: TaintEffect, constraints: Constraints) -> bool:
-    """Whether one of the pod's tolerations covers the taint."""
-    for toleration in constraints.tolerations:
-        covers_effect = toleration.effect in (None, effect)
-        covers_key = toleration.exists if toleration.key == "" else toleration.key == key
-        covers_value = toleration.exists or toleration.value == value
-        if covers_effect and covers_key and covers_value:
-            return True
-    return False

@@ -32,6 +32,8 @@ Method = Callable[[Problem, Packing, Effort], Found]
 """From a problem and a packing to start from, never to a worse one."""
 
 MOST_NODE_VARIABLES = 40_000
+FEW_NODE_VARIABLES = 2_000
+"""Above this, single nodes seldom prove what search leaves open, and get less of the time."""
 
 KNOWS = frozenset(
     {
@@ -85,7 +87,8 @@ def auto(problem: Problem, start: Packing, effort: Effort) -> Found:
     variables = sum(n.count * sum(1 for fit in n.fits if fit) for n in problem.nodes)
     if variables > MOST_NODE_VARIABLES:
         return search(problem, start, effort)
-    found = search(problem, start, effort.until(0.5 * effort.left()))
+    share = 0.5 if variables <= FEW_NODE_VARIABLES else 0.85
+    found = search(problem, start, effort.until(share * effort.left()))
     if problem.weight(found.packing) == found.bound and found.packing.nodes_used() == found.nodes_bound:
         return found
     return two_phases(problem, NodeModel(problem), found, effort)

@@ -2,6 +2,7 @@
 
 from reference.cluster.cluster import Cluster, RunningPod
 from reference.cluster.gang import Application, CompositeGroup, GangStyle, TaskGroup
+from reference.cluster.neighbours import ALONE, Neighbours, PodAffinityTerm, SpreadConstraint
 from reference.cluster.node import (
     ANYWHERE,
     Constraints,
@@ -19,6 +20,7 @@ from reference.cluster.resources import MEMORY, NOTHING, PODS, VCORE, Resources,
 from reference.cluster.topology import Topology, TopologyConstraint
 
 __all__ = [
+    "ALONE",
     "ANYWHERE",
     "MEMORY",
     "NOTHING",
@@ -30,16 +32,19 @@ __all__ = [
     "CompositeGroup",
     "Constraints",
     "GangStyle",
+    "Neighbours",
     "Node",
     "NodeType",
     "Operator",
     "Placement",
+    "PodAffinityTerm",
     "Queue",
     "QueueTree",
     "Requirement",
     "Resources",
     "RunningPod",
     "SortPolicy",
+    "SpreadConstraint",
     "Taint",
     "TaintEffect",
     "TaskGroup",

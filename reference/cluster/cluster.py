@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from reference.cluster.gang import Application, TaskGroup
+from reference.cluster.neighbours import ALONE, Neighbours
 from reference.cluster.node import DEVICE, Node
 from reference.cluster.node_type import NodeType
 from reference.cluster.queue import QueueTree
@@ -33,6 +34,7 @@ class RunningPod:
     application: str = ""
     task_group: str = ""
     priority: int = 0
+    neighbours: Neighbours = ALONE
 
 
 @dataclass(frozen=True, slots=True)

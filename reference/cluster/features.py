@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from reference.cluster.cluster import Cluster
 from reference.cluster.gang import Application, TaskGroup
+from reference.cluster.neighbours import ALONE, Neighbours
 from reference.cluster.queue import Queue, QueueTree
 from reference.cluster.resources import NOTHING
 from reference.cluster.topology import TopologyConstraint
@@ -29,6 +30,8 @@ class Feature(enum.Enum):
     RESERVED = "amounts reserved for a queue"
     NODE_TYPES = "node types that may be launched"
     DEVICES = "shares of single devices"
+    POD_AFFINITY = "affinity and anti-affinity between pods"
+    SPREAD = "topology spread"
     PREFERRED_TOPOLOGY = "preferred topology"
     PRIORITY = "priorities of gangs"
     SHARES = "weights, priorities and deserved amounts of queues"
@@ -43,6 +46,8 @@ RULES = frozenset(
         Feature.RESERVED,
         Feature.NODE_TYPES,
         Feature.DEVICES,
+        Feature.POD_AFFINITY,
+        Feature.SPREAD,
     }
 )
 """Those that change which placements are good; the others steer."""
@@ -56,6 +61,8 @@ def features(cluster: Cluster) -> frozenset[Feature]:
             found.add(Feature.RESERVED)
         if queue.weight != 1 or queue.priority or not queue.deserved.is_zero():
             found.add(Feature.SHARES)
+    if any(pod.neighbours.anti_affinity for pod in cluster.running):
+        found.add(Feature.POD_AFFINITY)
     if cluster.node_types:
         found.add(Feature.NODE_TYPES)
     if any(node.devices for node in cluster.nodes):
@@ -66,6 +73,10 @@ def features(cluster: Cluster) -> frozenset[Feature]:
 def _of_gang(app: Application) -> Iterator[Feature]:
     for near in _constraints(app):
         yield Feature.TOPOLOGY if near.required else Feature.PREFERRED_TOPOLOGY
+    if any(group.neighbours.affinity or group.neighbours.anti_affinity for group in app.task_groups):
+        yield Feature.POD_AFFINITY
+    if any(group.neighbours.spread for group in app.task_groups):
+        yield Feature.SPREAD
     if any(group.most != group.min_member for group in app.task_groups):
         yield Feature.ELASTIC
     if app.min_members is not None and app.min_members > app.members:
@@ -94,10 +105,10 @@ def refuse(cluster: Cluster, known: frozenset[Feature], who: str) -> None:
 def reduce_to(cluster: Cluster, known: frozenset[Feature], who: str) -> tuple[Cluster, tuple[str, ...]]:
     """``cluster`` without the rules that are not in ``known``, and what was made of each, one line each.
 
-    Topology, reserved amounts, node types and devices are dropped. For the rest the gang is made stricter, so that what
-    is good for it is good for the gang as it was: of an elastic group the minimum, of a composite group the first
-    children that are enough, and where the whole gang has a minimum of its own, the minima of its groups are raised to
-    it in their order.
+    Topology, reserved amounts, node types, devices, and what pods demand of other pods are dropped. For the rest the
+    gang is made stricter, so that what is good for it is good for the gang as it was: of an elastic group the minimum,
+    of a composite group the first children that are enough, and where the whole gang has a minimum of its own, the
+    minima of its groups are raised to it in their order.
     """
     lost = features(cluster) - known
     # a gang of fixed groups has no room for a minimum of its own, nor one whose children may be left out
@@ -111,6 +122,9 @@ def reduce_to(cluster: Cluster, known: frozenset[Feature], who: str) -> tuple[Cl
             applications=tuple(_plain_gang(app, lost) for app in cluster.applications),
             queues=QueueTree(_without_reserved(cluster.queues.root)) if Feature.RESERVED in lost else cluster.queues,
         )
+        if Feature.POD_AFFINITY in lost:
+            pods = (replace(pod, neighbours=_fewer(pod.neighbours, lost)) for pod in cluster.running)
+            cluster = replace(cluster, running=tuple(pods))
         if Feature.NODE_TYPES in lost:
             nodes = tuple(replace(node, node_type="") if node.node_type else node for node in cluster.nodes)
             cluster = replace(cluster, nodes=nodes, node_types=())
@@ -127,6 +141,8 @@ _MADE = {
     Feature.RESERVED: "dropped, other queues may use them",
     Feature.NODE_TYPES: "dropped, only nodes that are there are used",
     Feature.DEVICES: "dropped, shares may add up across the devices of a node",
+    Feature.POD_AFFINITY: "dropped, pods may be placed beside any others",
+    Feature.SPREAD: "dropped, pods may be placed unevenly",
     Feature.PREFERRED_TOPOLOGY: "not looked at",
     Feature.PRIORITY: "not looked at",
     Feature.SHARES: "not looked at",
@@ -153,6 +169,7 @@ def _plain_gang(app: Application, lost: frozenset[Feature]) -> Application:
         near = _wishes(near)
         groups = tuple(replace(group, topology=_wishes(group.topology)) for group in groups)
         composites = tuple(replace(each, topology=_wishes(each.topology)) for each in composites)
+    groups = tuple(replace(group, neighbours=_fewer(group.neighbours, lost)) for group in groups)
     return replace(
         app,
         task_groups=groups,
@@ -160,6 +177,15 @@ def _plain_gang(app: Application, lost: frozenset[Feature]) -> Application:
         composites=composites,
         topology=near,
     )
+
+
+def _fewer(neighbours: Neighbours, lost: frozenset[Feature]) -> Neighbours:
+    """Without what is lost; where nothing is left to be known of others, without labels."""
+    if Feature.POD_AFFINITY in lost:
+        neighbours = replace(neighbours, affinity=(), anti_affinity=())
+    if Feature.SPREAD in lost:
+        neighbours = replace(neighbours, spread=())
+    return ALONE if {Feature.POD_AFFINITY, Feature.SPREAD} <= lost else neighbours
 
 
 def _needed(app: Application) -> set[str]:

@@ -12,6 +12,7 @@ import enum
 import functools
 from dataclasses import dataclass
 
+from reference.cluster.neighbours import ALONE, Neighbours
 from reference.cluster.node import ANYWHERE, Constraints
 from reference.cluster.resources import PODS, Resources, total
 from reference.cluster.topology import TopologyConstraint
@@ -35,7 +36,8 @@ class TaskGroup:
 
     ``size`` is how many pods there are, where that is more than have to start: those beyond ``min_member`` may start
     with the gang or wait, each on its own (None: ``min_member``). With a size, ``min_member`` may be 0. ``topology`` is
-    for the pods of this group together. Raises ValueError for a size below 1 or below ``min_member``.
+    for the pods of this group together, ``neighbours`` what each of them demands of where other pods are. Raises
+    ValueError for a size below 1 or below ``min_member``.
     """
 
     name: str
@@ -44,6 +46,7 @@ class TaskGroup:
     constraints: Constraints = ANYWHERE
     size: int | None = None
     topology: tuple[TopologyConstraint, ...] = ()
+    neighbours: Neighbours = ALONE
 
     def __post_init__(self) -> None:
         if self.size is not None and (self.size < 1 or self.size < self.min_member):

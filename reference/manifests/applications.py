@@ -20,6 +20,7 @@ from reference.cluster.resources import PODS, Resources
 from reference.errors import sample
 from reference.manifests.constraints import read_constraints
 from reference.manifests.document import Field
+from reference.manifests.neighbours import neighbours_of
 from reference.manifests.notices import Notices, PlaceOf
 from reference.manifests.pods import Pod
 from reference.manifests.queues import DEFAULT_QUEUE, ROOT
@@ -95,7 +96,7 @@ class _Assembly:
         self._queues = queues
         self._notices = notices
         self._result = result
-        self._definitions: dict[str, tuple[TaskGroup, ...]] = {}
+        self._definitions: dict[tuple[str, str], tuple[TaskGroup, ...]] = {}
 
     def run(self, pods: list[Pod]) -> None:
         owned: dict[str, list[Pod]] = {}
@@ -128,7 +129,15 @@ class _Assembly:
             raise pod.node.error("the name of one of the nodes given", f"the unknown node {pod.node.string()!r}")
         group = pod.task_group.string() if application and pod.task_group else ""
         self._result.running.append(
-            RunningPod(pod.full_name, pod.node.string(), queue, pod.request(), application, group)
+            RunningPod(
+                pod.full_name,
+                pod.node.string(),
+                queue,
+                pod.request(),
+                application,
+                group,
+                neighbours=neighbours_of(pod, self._notices),
+            )
         )
 
     # Applications
@@ -175,7 +184,9 @@ class _Assembly:
     def _single(self, name: str, pod: Pod, queue: str) -> None:
         spec = pod.source.need("spec", "the pod's spec")
         request = Resources({k: v for k, v in pod.request().items() if k != PODS})
-        group = TaskGroup("pod", 1, request, read_constraints(spec, self._notices))
+        group = TaskGroup(
+            "pod", 1, request, read_constraints(spec, self._notices), neighbours=neighbours_of(pod, self._notices)
+        )
         application = Application(f"{name}/{pod.name}", queue, (group,), weight=weight_of([pod.weight]))
         text = "a waiting pod of an application without task groups is taken as an application, a gang of one"
         self._notices.add(pod.source, text, "single")
@@ -188,9 +199,10 @@ class _Assembly:
             if pod.task_groups is None:
                 continue
             text = pod.task_groups.string()
-            if text not in self._definitions:
-                self._definitions[text] = read_task_groups(pod.task_groups, self._notices)
-            groups = self._definitions[text]
+            key = pod.namespace, text
+            if key not in self._definitions:
+                self._definitions[key] = read_task_groups(pod.task_groups, pod.namespace, self._notices)
+            groups = self._definitions[key]
             if first is None:
                 first = (pod.task_groups, pod, groups)
             elif groups != first[2]:

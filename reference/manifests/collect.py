@@ -13,6 +13,7 @@ from reference.cluster.node import Node
 from reference.manifests.document import Field, ManifestError, json_field, yaml_fields
 from reference.manifests.files import format_of, read_text
 from reference.manifests.native import MARK, read_native
+from reference.manifests.neighbours import selected_keys
 from reference.manifests.nodes import read_node
 from reference.manifests.notices import Notices
 from reference.manifests.objects import Object
@@ -133,6 +134,7 @@ class Collection:
 
     def _add_object(self, obj: Field, kind: str, group: str) -> None:
         number, self.count = self.count, self.count + 1
+        self.notices.selected_labels |= frozenset(selected_keys(obj.value))
         groups = KINDS.get(kind, ())
         if kind == "Node":
             self.add_node(read_node(obj, self.notices), obj)

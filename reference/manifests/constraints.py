@@ -1,4 +1,5 @@
-"""Where a pod may run, as pod specs and task groups say it: nodeSelector, tolerations, affinity, topology spread.
+"""Where a pod may run, as pod specs and task groups say it: nodeSelector, tolerations, node affinity. What they say of
+other pods is read in ``neighbours``.
 
 Field names and validation follow the Kubernetes API (core/v1 Toleration, NodeAffinity). Hard constraints that
 ``Constraints`` cannot express are dropped with a warning that names them; soft ones (preferred, ScheduleAnyway) never
@@ -21,11 +22,6 @@ def read_constraints(owner: Field, notices: Notices, get: dict[str, Field] | Non
     selector = members.get("nodeSelector")
     tolerations = members.get("tolerations")
     affinity = members.get("affinity")
-    spread = members.get("topologySpreadConstraints")
-    for each in spread.elements() if spread else []:
-        when = each.get("whenUnsatisfiable")
-        if when is None or when.string() != "ScheduleAnyway":
-            notices.add(each, "topologySpreadConstraints are not modelled: dropped", "spread")
     return Constraints(
         node_selector=tuple(sorted(selector.string_map().items())) if selector else (),
         tolerations=tuple(read_toleration(t) for t in tolerations.elements()) if tolerations else (),
@@ -63,10 +59,6 @@ def read_toleration(field: Field) -> Toleration:
 
 
 def _affinity(affinity: Field, notices: Notices) -> tuple[tuple[Requirement, ...], ...]:
-    for kind in ("podAffinity", "podAntiAffinity"):
-        pods = affinity.get(kind)
-        if pods and pods.list_of("requiredDuringSchedulingIgnoredDuringExecution"):
-            notices.add(pods, f"{kind} is not modelled: dropped", kind)
     nodes = affinity.get("nodeAffinity")
     required = nodes.get("requiredDuringSchedulingIgnoredDuringExecution") if nodes else None
     if required is None:

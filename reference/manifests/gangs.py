@@ -11,12 +11,14 @@ from dataclasses import dataclass, replace
 
 from reference.cluster.cluster import RunningPod
 from reference.cluster.gang import Application, CompositeGroup, TaskGroup
+from reference.cluster.neighbours import ALONE, Neighbours
 from reference.cluster.node import ANYWHERE, Constraints
 from reference.cluster.resources import Resources
 from reference.cluster.topology import TopologyConstraint
 from reference.manifests.applications import Waiting, Workload
 from reference.manifests.constraints import read_constraints
 from reference.manifests.document import Field
+from reference.manifests.neighbours import neighbours_of, template_neighbours
 from reference.manifests.notices import Notices, PlaceOf
 from reference.manifests.objects import Object
 from reference.manifests.pods import Pod, effective_request
@@ -28,6 +30,7 @@ class Shape:
 
     request: Resources
     constraints: Constraints = ANYWHERE
+    neighbours: Neighbours = ALONE
 
     def at(self, constraints: Constraints) -> Shape:
         """The same pod, kept to nodes that also meet ``constraints``."""
@@ -48,15 +51,18 @@ class Part:
     topology: tuple[TopologyConstraint, ...] = ()
 
 
-def read_shape(spec: Field, notices: Notices) -> Shape:
-    """The shape that a pod spec gives."""
-    return Shape(effective_request(spec), read_constraints(spec, notices))
+def read_shape(pod: Pod, notices: Notices) -> Shape:
+    """The shape of a pod, or of the pods of a workload's template."""
+    spec = pod.source.need("spec", "the pod's spec")
+    return Shape(effective_request(spec), read_constraints(spec, notices), neighbours_of(pod, notices))
 
 
-def template_shape(owner: Field, notices: Notices) -> Shape:
+def template_shape(owner: Field, namespace: str, notices: Notices) -> Shape:
     """The shape of the pods of ``owner``'s ``template``."""
     template = owner.need("template", "a pod template")
-    return read_shape(template.need("spec", "the spec of the pods"), notices)
+    spec = template.need("spec", "the spec of the pods")
+    neighbours = template_neighbours(template, namespace, notices)
+    return Shape(effective_request(spec), read_constraints(spec, notices), neighbours)
 
 
 Members = Sequence[tuple[Pod, int]]
@@ -68,7 +74,7 @@ def split_by_shape(name: str, members: Members, least: int | None, notices: Noti
     that order, and None makes every pod count."""
     shapes: dict[Shape, int] = {}
     for pod, count in members:
-        shape = read_shape(pod.source.need("spec", "the pod's spec"), notices)
+        shape = read_shape(pod, notices)
         shapes[shape] = shapes.get(shape, 0) + count
     size = sum(shapes.values())
     if len(shapes) > 1:
@@ -114,6 +120,7 @@ def task_groups(
             part.shape.constraints,
             None if part.least == part.size else part.size,
             part.topology,
+            part.shape.neighbours,
         )
         for part in kept
     )
@@ -162,5 +169,6 @@ class Gangs:
         if node not in self.nodes:
             raise pod.node.error("the name of one of the nodes given", f"the unknown node {node!r}")
         name, priority = (gang.name, gang.priority) if gang else ("", 0)
-        running = RunningPod(pod.full_name, node, queue, pod.request(), name, group, priority)
+        neighbours = neighbours_of(pod, self.notices)
+        running = RunningPod(pod.full_name, node, queue, pod.request(), name, group, priority, neighbours)
         self.result.running.append(running)

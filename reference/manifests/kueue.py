@@ -108,7 +108,7 @@ class KueueGangs:
         for pod_set in spec.need("podSets", "a list of pod sets").elements():
             unread(pod_set, self.notices, "a pod set", "name", "count", "minCount", "template", "topologyRequest")
             request = pod_set.get("topologyRequest")
-            part, flavor = self._pod_set(pod_set, queue)
+            part, flavor = self._pod_set(pod_set, queue, each.namespace)
             if any(part.name == other.name for other in parts) or part.name in composites:
                 raise pod_set.error("each pod set once", f"the pod set {part.name!r} a second time")
             group = request.get("podSetGroupName") if request else None
@@ -139,12 +139,12 @@ class KueueGangs:
             for condition in each.status.list_of("conditions")
         )
 
-    def _pod_set(self, pod_set: Field, queue: str) -> tuple[Part, Flavor]:
+    def _pod_set(self, pod_set: Field, queue: str, namespace: str) -> tuple[Part, Flavor]:
         name = pod_set.get("name")
         size = whole_number(pod_set.get("count"), 1)
         fewest = pod_set.get("minCount")
         least = size if fewest is None else fewest.integer(1, max(size, 1), f"1 to {size}, the count")
-        shape = template_shape(pod_set, self.notices)
+        shape = template_shape(pod_set, namespace, self.notices)
         flavor = self.flavored(queue, shape.request)
         return Part(name.name() if name else "main", least, size, shape.at(flavor.constraints)), flavor
 
@@ -199,7 +199,7 @@ class KueueGangs:
         fewest = annotations.get(MIN_PARALLELISM)
         if fewest is not None and not (fewest.string().isdecimal() and 1 <= int(fewest.string()) <= size):
             raise fewest.error(f"1 to {size}, the parallelism")
-        shape = read_shape(template.source.need("spec", "the pods' spec"), self.notices)
+        shape = read_shape(template, self.notices)
         flavor = self.flavored(queue, shape.request)
         near = tuple(
             TopologyConstraint(self._keys(annotations[key], flavor), key == REQUIRED)

@@ -27,6 +27,7 @@ reads it back to an equal cluster. ::
      "running": [{"name": "p", "node": "n1", "queue": "root.batch", "resources": {"vcore": 500, "pods": 1},
                   "application": "job-0", "task_group": "workers", "priority": 0}]}
 
+Task groups and running pods may also have ``neighbours`` (``native_neighbours``).
 Members that have a default in the types may be left out; unknown members are errors.
 """
 
@@ -35,6 +36,7 @@ from __future__ import annotations
 from typing import Final
 
 from reference.cluster import (
+    ALONE,
     Application,
     Cluster,
     CompositeGroup,
@@ -42,10 +44,8 @@ from reference.cluster import (
     GangStyle,
     Node,
     NodeType,
-    Operator,
     Queue,
     QueueTree,
-    Requirement,
     Resources,
     RunningPod,
     SortPolicy,
@@ -57,6 +57,7 @@ from reference.cluster import (
     TopologyConstraint,
 )
 from reference.manifests.document import Field
+from reference.manifests.native_neighbours import read_native_neighbours, read_native_requirement
 from reference.manifests.notices import Notices, PlaceOf
 from reference.manifests.quantity import INT64_MAX
 from reference.manifests.queue_parts import only_keys
@@ -237,7 +238,7 @@ def _composite(field: Field) -> CompositeGroup:
 
 
 def _task_group(field: Field) -> TaskGroup:
-    only_keys(field, "name", "min_member", "min_resource", "constraints", "size", "topology")
+    only_keys(field, "name", "min_member", "min_resource", "constraints", "size", "topology", "neighbours")
     size = field.optional("size", lambda f: f.integer(1, INT64_MAX, "a whole number, 1 or more"), None)
     least = field.need("min_member", "how many pods")
     expected = "a whole number, 1 or more" if size is None else f"a whole number from 0 to the size ({size})"
@@ -248,6 +249,7 @@ def _task_group(field: Field) -> TaskGroup:
         constraints=field.optional("constraints", _constraints, Constraints()),
         size=size,
         topology=field.optional("topology", _near, ()),
+        neighbours=field.optional("neighbours", read_native_neighbours, ALONE),
     )
 
 
@@ -257,7 +259,7 @@ def _constraints(field: Field) -> Constraints:
         node_selector=tuple(_pair(pair) for pair in field.list_of("node_selector")),
         tolerations=tuple(_toleration(toleration) for toleration in field.list_of("tolerations")),
         affinity_terms=tuple(
-            tuple(_requirement(requirement) for requirement in term.elements())
+            tuple(read_native_requirement(requirement) for requirement in term.elements())
             for term in field.list_of("affinity_terms")
         ),
     )
@@ -278,15 +280,8 @@ def _toleration(field: Field) -> Toleration:
     )
 
 
-def _requirement(field: Field) -> Requirement:
-    only_keys(field, "key", "operator", "values")
-    operator = field.need("operator", "an operator").choice(Operator)
-    values = tuple(value.string() for value in field.list_of("values"))
-    return Requirement(field.need("key", "a label").string(), operator, values)
-
-
 def _running(field: Field) -> RunningPod:
-    only_keys(field, "name", "node", "queue", "resources", "application", "task_group", "priority")
+    only_keys(field, "name", "node", "queue", "resources", "application", "task_group", "priority", "neighbours")
     return RunningPod(
         name=_name(field),
         node=field.need("node", "the name of a node").name(),
@@ -295,6 +290,7 @@ def _running(field: Field) -> RunningPod:
         application=field.optional("application", Field.string, ""),
         task_group=field.optional("task_group", Field.string, ""),
         priority=field.optional("priority", _signed, 0),
+        neighbours=field.optional("neighbours", read_native_neighbours, ALONE),
     )
 
 

@@ -16,6 +16,7 @@ from reference.cluster import (
     TopologyConstraint,
 )
 from reference.manifests.native import FORMAT, MARK
+from reference.manifests.native_neighbours import neighbours_json, requirement_json
 
 
 def to_native(cluster: Cluster) -> dict[str, Any]:
@@ -34,6 +35,7 @@ def to_native(cluster: Cluster) -> dict[str, Any]:
                 "application": pod.application,
                 "task_group": pod.task_group,
                 "priority": pod.priority,
+                "neighbours": neighbours_json(pod.neighbours),
             }
             for pod in cluster.running
         ],
@@ -126,6 +128,7 @@ def _task_group_json(group: TaskGroup) -> dict[str, Any]:
         "constraints": _constraints_json(group.constraints),
         "size": group.size,
         "topology": _topology_json(group.topology),
+        "neighbours": neighbours_json(group.neighbours),
     }
 
 
@@ -136,8 +139,5 @@ def _constraints_json(constraints: Constraints) -> dict[str, Any]:
             {"key": t.key, "exists": t.exists, "value": t.value, "effect": t.effect.value if t.effect else None}
             for t in constraints.tolerations
         ],
-        "affinity_terms": [
-            [{"key": r.key, "operator": r.operator.value, "values": list(r.values)} for r in term]
-            for term in constraints.affinity_terms
-        ],
+        "affinity_terms": [[requirement_json(each) for each in term] for term in constraints.affinity_terms],
     }

@@ -36,9 +36,14 @@ class _Entry:
 
 
 class Notices:
-    """Warnings in the order in which their first occasion was met."""
+    """Warnings in the order in which their first occasion was met.
 
-    def __init__(self) -> None:
+    ``selected_labels`` are the labels of pods that some selector of the input looks at: labels of other keys are not
+    read, as nothing depends on them. All who read pods have these notices at hand.
+    """
+
+    def __init__(self, selected_labels: frozenset[str] = frozenset()) -> None:
+        self.selected_labels = selected_labels
         self._entries: dict[str, _Entry] = {}
         self._places: dict[tuple[PlaceOf, str], Field] = {}
 

@@ -62,7 +62,7 @@ class RayClusters:
             return
         elastic = spec.optional("enableInTreeAutoscaling", Field.boolean, False)
         head = spec.need("headGroupSpec", "the head's group")
-        queue, shape = self.place(each, template_shape(head, self.notices))
+        queue, shape = self.place(each, template_shape(head, each.namespace, self.notices))
         parts = [Part(HEAD, 1, 1, shape)]
         for group in spec.list_of("workerGroupSpecs"):
             name = group.need("groupName", "the group's name")
@@ -74,7 +74,7 @@ class RayClusters:
             hosts = whole_number(group.get("numOfHosts"), 1, 1)
             fewest = whole_number(group.get("minReplicas"), 0)
             wanted = max(whole_number(group.get("replicas"), fewest), fewest)
-            _, shape = self.place(each, template_shape(group, self.notices))
+            _, shape = self.place(each, template_shape(group, each.namespace, self.notices))
             parts.append(Part(name.name(), (fewest if elastic else wanted) * hosts, wanted * hosts, shape))
         groups, _ = task_groups(parts)
         named = each.labels().get(PRIORITY)

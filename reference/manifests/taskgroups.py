@@ -14,6 +14,7 @@ from reference.cluster.resources import PODS, VCORE, Resources
 from reference.manifests.amounts import amount_of
 from reference.manifests.constraints import read_constraints
 from reference.manifests.document import Field, embedded_json
+from reference.manifests.neighbours import read_neighbours
 from reference.manifests.notices import Notices
 from reference.manifests.quantity import INT64_MAX, QuantityError, base_name, parse_quantity
 
@@ -27,12 +28,15 @@ _MEMBERS: Final = (
 _CANONICAL: Final = {member.lower(): member for member in _MEMBERS}
 
 
-def read_task_groups(annotation: Field, notices: Notices) -> tuple[TaskGroup, ...]:
-    """The groups in a task-groups annotation, in order. Raises ManifestError for what the k8shim refuses."""
+def read_task_groups(annotation: Field, namespace: str, notices: Notices) -> tuple[TaskGroup, ...]:
+    """The groups in a task-groups annotation of a pod in ``namespace``, in order.
+
+    Raises ManifestError for what the k8shim refuses.
+    """
     groups: list[TaskGroup] = []
     sums: dict[str, int] = {}
     for element in embedded_json(annotation).elements("a list of task groups"):
-        group = _read_group(element, notices)
+        group = _read_group(element, namespace, notices)
         if any(group.name == other.name for other in groups):
             raise element.error("each task group once", f"the task group {group.name!r} a second time")
         for name, amount in group.pod_resource.items():
@@ -43,7 +47,7 @@ def read_task_groups(annotation: Field, notices: Notices) -> tuple[TaskGroup, ..
     return tuple(groups)
 
 
-def _read_group(element: Field, notices: Notices) -> TaskGroup:
+def _read_group(element: Field, namespace: str, notices: Notices) -> TaskGroup:
     members = _members(element, notices)
     name, count, resources = members.get("name"), members.get("minMember"), members.get("minResource")
     if name is None:
@@ -53,14 +57,16 @@ def _read_group(element: Field, notices: Notices) -> TaskGroup:
         raise element.error("a minMember of 1 or more", "no minMember")
     if resources is None:
         raise element.error("a minResource such as {cpu: 1, memory: 2Gi}", "no minResource")
-    for kind in ("labels", "annotations"):
-        if kind in members:
-            members[kind].string_map()
+    if "annotations" in members:
+        members["annotations"].string_map()
+    own = members.get("labels")
+    labels = {key: own.child(key, value) for key, value in own.string_map().items()} if own else {}
     return TaskGroup(
         name=text,
         min_member=count.integer(1, INT32_MAX, "a whole number, 1 or more"),
         min_resource=_min_resource(resources, notices),
         constraints=read_constraints(element, notices, members),
+        neighbours=read_neighbours(members, labels, namespace, notices),
     )
 
 

@@ -94,7 +94,7 @@ class VolcanoGangs:
         parts: list[Part] = []
         composites: list[CompositeGroup] = []
         for task in spec.need("tasks", "a list of tasks").elements():
-            part, slices = self._task(task, len(parts))
+            part, slices = self._task(task, len(parts), job.namespace)
             if any(part.name == other.name for other in parts):
                 raise task.error("each task once", f"the task {part.name!r} a second time")
             if slices is None or part.size < 2:
@@ -108,13 +108,13 @@ class VolcanoGangs:
         least = None if total is None else total.integer(1, max(sizes, 1), f"1 to {sizes}, the pods of all tasks")
         self._add(job, parts, sizes if least is None else least, pods, composites, {})
 
-    def _task(self, task: Field, place: int) -> tuple[Part, Slices | None]:
+    def _task(self, task: Field, place: int, namespace: str) -> tuple[Part, Slices | None]:
         unread(task, self._notices, "a task", "name", "replicas", "minAvailable", "template", "partitionPolicy")
         name = task.get("name")
         size = whole_number(task.get("replicas"), 1)
         stated = task.get("minAvailable")
         least = size if stated is None else stated.integer(0, size, f"0 to {size}, the replicas")
-        shape = template_shape(task, self._notices)
+        shape = template_shape(task, namespace, self._notices)
         partition = task.get("partitionPolicy")
         part = Part(name.name() if name else f"default{place}", least, size, shape)
         return part, self._partition(partition, size) if partition else None

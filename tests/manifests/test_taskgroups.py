@@ -78,10 +78,6 @@ def test_constraints_of_a_group(load_objects: Load) -> None:
 @pytest.mark.parametrize(
     ("members", "named"),
     [
-        ({"topologySpreadConstraints": [{"maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}]}, "topologySpread"),
-        ({"topologySpreadConstraints": [{"maxSkew": 1}]}, "topologySpread"),
-        ({"affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{}]}}}, "podAffinity"),
-        ({"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{}]}}}, "podAnti"),
         (
             {
                 "affinity": {

@@ -15,9 +15,14 @@ from reference.cluster import (
     Application,
     Cluster,
     CompositeGroup,
+    Neighbours,
     Node,
+    Operator,
     Placement,
+    PodAffinityTerm,
+    Requirement,
     Resources,
+    SpreadConstraint,
     Topology,
     TopologyConstraint,
 )
@@ -106,12 +111,31 @@ def _elastic(name: str, least: int, most: int) -> Application:
     return replace(app, task_groups=(replace(group, size=most),))
 
 
+def apart_from_each_other() -> Cluster:
+    """Two pods that may not share a node, and a first node with room for both."""
+    (group,) = gang("a", "root.a", 2).task_groups
+    apart = PodAffinityTerm("rack", (Requirement("app", Operator.IN, ("db",)),))
+    group = replace(group, neighbours=Neighbours((("app", "db"),), anti_affinity=(apart,)))
+    return Cluster(racks(9, 1, size=1), QUEUE, (replace(gang("a", "root.a", 2), task_groups=(group,)),))
+
+
+def spread_over_zones() -> Cluster:
+    """Four pods, evenly over two zones, of which the first has room for all."""
+    (group,) = gang("a", "root.a", 4).task_groups
+    even = SpreadConstraint("zone", 1, (Requirement("app", Operator.IN, ("web",)),))
+    group = replace(group, neighbours=Neighbours((("app", "web"),), spread=(even,)))
+    nodes = racks(9, 9, 9, 9, 2, 2)
+    return Cluster(nodes, QUEUE, (replace(gang("a", "root.a", 4), task_groups=(group,)),))
+
+
 SHOWN: dict[Feature, Callable[[], Cluster]] = {
     Feature.TOPOLOGY: in_one_rack,
     Feature.PREFERRED_TOPOLOGY: near_each_other,
     Feature.ELASTIC: one_to_three,
     Feature.MIN_MEMBERS: three_of_five,
     Feature.COMPOSITE: one_of_two_groups,
+    Feature.POD_AFFINITY: apart_from_each_other,
+    Feature.SPREAD: spread_over_zones,
     Feature.PRIORITY: the_later_is_dearer,
     Feature.SHARES: one_queue_weighs_three,
 }

@@ -166,7 +166,8 @@ def test_corruption_is_seen_by_one_rule_alone(what: str) -> None:
 
 def test_every_rule_has_a_corruption() -> None:
     """COUNT is below: a count under 1 can't be alone, it breaks a gang too."""
-    assert {rule for rule, *_ in CORRUPTED.values()} == set(Rule) - {Rule.COUNT}
+    elsewhere = {Rule.COUNT, Rule.POD_AFFINITY, Rule.SPREAD}  # the last two in test_neighbours.py
+    assert {rule for rule, *_ in CORRUPTED.values()} == set(Rule) - elsewhere
 
 
 @pytest.mark.parametrize("count", [0, -1])

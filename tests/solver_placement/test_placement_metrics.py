@@ -161,9 +161,15 @@ def test_plots_stand_alone(tmp_path: Path) -> None:
     assert len(cells) == 1 + 3 * len(cluster.nodes)
 
 
-PUBLISHED = {GpuRule.FGD: 95.39, GpuRule.BEST_FIT: 93.08, GpuRule.RANDOM: 87.47}
+PUBLISHED = {
+    GpuRule.FGD: (95.39, 0.5),
+    GpuRule.BEST_FIT: (93.08, 0.5),
+    GpuRule.DOT_PRODUCT: (90.85, 0.75),
+    GpuRule.RANDOM: (87.47, 1.25),
+}
 """GPU allocation in % when 130 % of the capacity has been asked for, mean of ten seeds: the simulator of FGD on openb's
-default pods (hkust-adsl/kubernetes-scheduler-simulator, analysis_allo_discrete)."""
+default pods (hkust-adsl/kubernetes-scheduler-simulator, analysis_allo_discrete). And how near we come to it;
+docs/comparing.md says what is known of the difference."""
 
 
 Pods = list[tuple[Resources, Constraints]]
@@ -201,6 +207,7 @@ def test_the_published_allocation_of_fgd(rule: GpuRule, large_data: Path) -> Non
     classes = [PodClass(request, constraints, n) for (request, constraints), n in Counter(pods).items()]
     chance = random.Random(42)
     load, asked = list(pods), sum(request.amount("gpu") for request, _ in pods)
+    chance.shuffle(load)
     while asked < total * 13 // 10:
         load.append(chance.choice(pods))
         asked += load[-1][0].amount("gpu")
@@ -210,4 +217,5 @@ def test_the_published_allocation_of_fgd(rule: GpuRule, large_data: Path) -> Non
     for request, constraints in load:
         if fleet.place(fleet.ask(request, constraints)) is not None:
             placed += request.amount("gpu")
-    assert abs(100 * placed / total - PUBLISHED[rule]) <= 0.5
+    published, near = PUBLISHED[rule]
+    assert abs(100 * placed / total - published) <= near

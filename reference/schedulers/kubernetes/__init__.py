@@ -4,6 +4,7 @@ Start reading at ``scheduler.py`` (events), then ``algorithm.py`` (what a cycle 
 node). ``api.py`` has the objects.
 """
 
+from reference.cluster.neighbours import PodAffinityTerm
 from reference.schedulers.kubernetes.algorithm import Code, Result, placement_feasible
 from reference.schedulers.kubernetes.api import (
     CompositePodGroup,
@@ -11,7 +12,6 @@ from reference.schedulers.kubernetes.api import (
     DisruptionMode,
     Pod,
     PodAffinity,
-    PodAffinityTerm,
     PodGroup,
     PodSpec,
     PreemptionPolicy,

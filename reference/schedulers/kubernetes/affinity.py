@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from reference.schedulers.kubernetes.api import PodAffinityTerm, PodSpec, selects
+from reference.cluster.neighbours import PodAffinityTerm
+from reference.schedulers.kubernetes.api import PodSpec, selects
 from reference.schedulers.kubernetes.nodeinfo import NodeInfo
 
 HARD_POD_AFFINITY_WEIGHT = 1

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from reference.cluster import ANYWHERE, MEMORY, PODS, VCORE, Constraints, Requirement, Resources
+from reference.cluster import ANYWHERE, MEMORY, PODS, VCORE, Constraints, PodAffinityTerm, Requirement, Resources
+from reference.cluster.neighbours import Selector
 
 DEFAULT_SCHEDULER = "default-scheduler"
 MOST_LEVELS = 4
@@ -19,21 +20,10 @@ MOST_LEVELS = 4
 NON_ZERO_CPU, NON_ZERO_MEMORY = 100, 200 * 2**20
 """What a pod counts for in LeastAllocated and MostAllocated where it names no request (milli-cores, bytes)."""
 
-Selector = tuple[Requirement, ...]
-"""A label selector: all requirements hold; an empty one selects every pod."""
-
 
 def selects(selector: Selector, labels: Mapping[str, str]) -> bool:
     """Whether a pod with ``labels`` is one that ``selector`` is about."""
     return all(requirement.matches(labels) for requirement in selector)
-
-
-@dataclass(frozen=True, slots=True)
-class PodAffinityTerm:
-    """Pods that ``selector`` selects, in the topology domain that a node's label ``topology_key`` names."""
-
-    topology_key: str
-    selector: Selector
 
 
 @dataclass(frozen=True, slots=True)

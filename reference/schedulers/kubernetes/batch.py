@@ -13,26 +13,46 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from reference.cluster import Application, Assignment, Cluster, Placement, Queue, Resources, total
-from reference.cluster.features import Feature
+from reference.cluster import (
+    ANYWHERE,
+    PODS,
+    Application,
+    Assignment,
+    Cluster,
+    Placement,
+    Queue,
+    Resources,
+    total,
+)
+from reference.cluster.features import Feature, features
 from reference.errors import InputError, one_line
 from reference.schedulers.amounts import show
 from reference.schedulers.domains import labelled
 from reference.schedulers.kubernetes.api import MOST_LEVELS, Pod
 from reference.schedulers.kubernetes.events import Outcome, Record
 from reference.schedulers.kubernetes.options import Options
-from reference.schedulers.kubernetes.plan import Plan, keys_of, plan_of
+from reference.schedulers.kubernetes.plan import Plan, keys_of, plan_of, pod_spec
 from reference.schedulers.kubernetes.scheduler import Scheduler
-from reference.schedulers.names import group_name
+from reference.schedulers.names import group_name, part
 from reference.schedulers.result import ScheduleResult
 
 MOST_PODS = 2_000_000
 """Each pod is an object of its own here; memory lasts for these."""
 
 
-KNOWS: Final = frozenset({Feature.TOPOLOGY, Feature.ELASTIC, Feature.COMPOSITE, Feature.PRIORITY})
+KNOWS: Final = frozenset(
+    {
+        Feature.TOPOLOGY,
+        Feature.ELASTIC,
+        Feature.COMPOSITE,
+        Feature.PRIORITY,
+        Feature.POD_AFFINITY,
+        Feature.SPREAD,
+    }
+)
 """What of a cluster is read beyond plain gangs. A minimum of the whole gang above those of its groups is nothing that
-PodGroups can say; a wish for a domain neither."""
+PodGroups can say; a wish for a domain neither. A gang that has to be in one domain, and looks at pods outside it, is
+pending: see ``_blind``."""
 
 
 def schedule(cluster: Cluster, **options: object) -> ScheduleResult:
@@ -65,6 +85,10 @@ def _check_names(cluster: Cluster) -> None:
                 )
 
 
+NEVER_PREEMPTED: Final = 2**31
+"""A priority above all: pods that run are pods here only where some pod looks at others."""
+
+
 class _Run:
     """The scheduler, the quotas, and what came out."""
 
@@ -76,18 +100,28 @@ class _Run:
         self.cells: Counter[tuple[str, str, str]] = Counter()
         self.admitted: list[str] = []
         self.pending: dict[str, str] = {}
+        demands = [pod.neighbours for pod in cluster.running]
+        demands += [group.neighbours for app in cluster.applications for group in app.task_groups]
+        self.keeps_apart = any(each.anti_affinity for each in demands)
+        minds = bool(features(cluster) & {Feature.POD_AFFINITY, Feature.SPREAD})
         held: dict[str, list[Resources]] = {}
         for pod in cluster.running:
-            held.setdefault(pod.node, []).append(pod.resources)
+            if not minds:
+                held.setdefault(pod.node, []).append(pod.resources)
         keys = sorted({keys for app in cluster.applications for keys in keys_of(app)})
         for node in cluster.nodes:
             occupied = node.occupied + total(held.get(node.name, ()))
             self.scheduler.add_node(labelled(replace(node, occupied=occupied), keys))
+        for pod in cluster.running:
+            if minds:
+                request = Resources({name: amount for name, amount in pod.resources.items() if name != PODS})
+                spec = pod_spec(request, pod.neighbours, ANYWHERE, NEVER_PREEMPTED)
+                self.scheduler.create_pod(Pod(f"|{part(pod.name)}", spec), pod.node)
 
     def gang(self, app: Application) -> Iterator[Record]:
         """Creates one gang, and what its cycle says."""
         path = self.cluster.queues.path(app.queue)
-        refusal = self._too_many(path) or self._over_quota(app.placeholder_ask, path)
+        refusal = self._blind(app) or self._too_many(path) or self._over_quota(app.placeholder_ask, path)
         if refusal is not None:
             self.pending[app.name] = refusal
             return
@@ -151,6 +185,16 @@ class _Run:
         for queue in path:
             if queue.name in self.used:
                 self.used[queue.name] += amount
+
+    def _blind(self, app: Application) -> str | None:
+        """A cycle that tries domains sees the pods of the one it tries alone, as upstream: what is demanded of others
+        would not be kept where the label is wider than the domain."""
+        if not any(keys_of(app)):
+            return None
+        looks = any(group.neighbours.affinity or group.neighbours.spread for group in app.task_groups)
+        if looks or self.keeps_apart:
+            return "it has to be in one domain, and there Kubernetes does not see the pods of other domains"
+        return None
 
     def _too_many(self, path: tuple[Queue, ...]) -> str | None:
         """Why a quota on the count of groups does not let one more be created, or None."""

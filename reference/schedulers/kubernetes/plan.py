@@ -9,9 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from reference.cluster import Application, TaskGroup, TopologyConstraint
+from reference.cluster import Application, Constraints, Neighbours, Resources, TaskGroup, TopologyConstraint
 from reference.schedulers.domains import Keys, label_of, together
-from reference.schedulers.kubernetes.api import CompositePodGroup, Pod, PodGroup, PodSpec
+from reference.schedulers.kubernetes.api import (
+    CompositePodGroup,
+    Pod,
+    PodAffinity,
+    PodGroup,
+    PodSpec,
+    TopologySpreadConstraint,
+    WhenUnsatisfiable,
+)
 from reference.schedulers.names import group_name, pod_name
 
 Members = tuple[tuple[Pod, TaskGroup], ...]
@@ -49,6 +57,25 @@ def plan_of(app: Application) -> Plan:
         root = _tree(app, needed)
     may_wait = [] if together(app.topology) else optional
     return Plan(root.root, root.groups, root.least, root.extra, tuple(_later(app, group) for group in may_wait))
+
+
+def pod_spec(request: Resources, neighbours: Neighbours, constraints: Constraints, priority: int) -> PodSpec:
+    """What a pod asks for, and demands of where it and others are."""
+    spread = (
+        TopologySpreadConstraint(
+            each.max_skew, each.topology_key, WhenUnsatisfiable.DO_NOT_SCHEDULE, each.selector, each.min_domains
+        )
+        for each in neighbours.spread
+    )
+    return PodSpec(
+        request,
+        constraints,
+        pod_affinity=PodAffinity(neighbours.affinity),
+        pod_anti_affinity=PodAffinity(neighbours.anti_affinity),
+        topology_spread_constraints=tuple(spread),
+        labels=neighbours.label_map,
+        priority=priority,
+    )
 
 
 def keys_of(app: Application) -> Iterator[Keys]:
@@ -115,7 +142,7 @@ def _members(app: Application, groups: Sequence[TaskGroup], pod_group: str) -> t
     least: list[tuple[Pod, TaskGroup]] = []
     extra: list[tuple[Pod, TaskGroup]] = []
     for group in groups:
-        spec = PodSpec(group.min_resource, group.constraints, priority=app.priority)
+        spec = pod_spec(group.min_resource, group.neighbours, group.constraints, app.priority)
         for i in range(group.most):
             pod = Pod(pod_name(app.name, group.name, i), spec, pod_group)
             (least if i < group.min_member else extra).append((pod, group))

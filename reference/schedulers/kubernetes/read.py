@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from reference.cluster import Node, Operator, Requirement, Resources, Taint
+from reference.cluster.neighbours import PodAffinityTerm, Selector
 from reference.manifests.amounts import kubernetes_resources
 from reference.manifests.constraints import read_constraints, read_effect, read_requirement
 from reference.manifests.document import Field
@@ -22,12 +23,10 @@ from reference.schedulers.kubernetes.api import (
     DisruptionMode,
     Pod,
     PodAffinity,
-    PodAffinityTerm,
     PodGroup,
     PodSpec,
     PreemptionPolicy,
     PreferredSchedulingTerm,
-    Selector,
     TopologySpreadConstraint,
     WeightedPodAffinityTerm,
     WhenUnsatisfiable,
