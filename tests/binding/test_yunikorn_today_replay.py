@@ -86,6 +86,7 @@ WHOLE = (
     "user_limit=2 config_updates=1",
     "leaf_quota=0",
     "apps=2 size=1 quota=1 leaf_quota=1",
+    "apps=2 size=1 queues=two_leaves quota=3 leaf_quota=2 max_apps=1",
     "split_timeout=true size=1",
     "restarts=1",
     "apps=2 size=1 timers=off autoscaler=true",

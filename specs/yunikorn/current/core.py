@@ -150,6 +150,12 @@ def read_parked(s: State, a: App, p: Member, reads: Operand = True) -> None:
     s.crashed.next = s.crashed | (lift(reads) & ~there)
 
 
+def move_by_replacement(s: State, a: App) -> None:
+    """The placeholder's removal may change the state, and then the allocation of the real pod."""
+    left = left_by_placeholder(s, a)
+    move(s, a, after_replacement(s, a, left), Core.COMPLETED, Core.FAILED, through=left)
+
+
 def swap(s: State, a: App, p: Member) -> None:
     """The placeholder goes, and the real pod that is parked behind it is allocated."""
     read_parked(s, a, p)
@@ -250,7 +256,7 @@ def declare_confirmations(m: Machine, s: State) -> None:
         def confirm_on_same_node(a: App, p: Member, n: Node) -> None:
             """The real pod takes the place of its placeholder; what it does not need goes back (Y18, Y19)."""
             require(handled(s, a, p, Reason.REPLACED), s.placed[a, p, n], s.linked[a, p, n])
-            move(s, a, after_replacement(s, a, left_by_placeholder(s, a)), Core.COMPLETED, Core.FAILED)
+            move_by_replacement(s, a)
             swap_on_same_node(s, a, p, n)
 
         if scope.nodes > 1:
@@ -259,7 +265,7 @@ def declare_confirmations(m: Machine, s: State) -> None:
             def confirm_on_other_node(a: App, p: Member, n: Node, k: Node) -> None:
                 """The placeholder leaves its node; the real pod is on the other one already (Y18, Y19)."""
                 require(handled(s, a, p, Reason.REPLACED), s.placed[a, p, n], s.linked[a, p, k], n != k)
-                move(s, a, after_replacement(s, a, left_by_placeholder(s, a)), Core.COMPLETED, Core.FAILED)
+                move_by_replacement(s, a)
                 swap(s, a, p)
                 s.placed[a, p, n] = False
                 s.linked[a, p, k] = False

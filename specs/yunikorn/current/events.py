@@ -104,7 +104,7 @@ def _declare_node_removal(m: Machine, s: State) -> None:
         here = s.linked[a, p, n]
         elsewhere = s.has_link(a, p) & ~here
         left = after_last_placeholder(s, a, ends_with_last_placeholder(s, a, here))
-        move(s, a, ite(elsewhere, after_replacement(s, a, left), left), Core.COMPLETED, Core.FAILED)
+        move(s, a, ite(elsewhere, after_replacement(s, a, left), left), Core.COMPLETED, Core.FAILED, through=left)
         forget(s, a, p)
         s.placed[a, p, n] = False
         s.real_asks.add(a, p, ite(here, 1, 0))

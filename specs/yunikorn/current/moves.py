@@ -40,17 +40,21 @@ def by_resume(state: Expr) -> Expr:
     return ite(among(state, Core.NEW, Core.ACCEPTED), Core.RESUMING, state)
 
 
-def move(s: State, a: App, new: Expr, *tells: Core, allocates: Operand = False) -> None:
+def move(s: State, a: App, new: Expr, *tells: Core, allocates: Operand = False, through: Expr | None = None) -> None:
     """The application goes to state ``new``: the timer of Completing, running applications, and the shim is told.
 
     ``tells``: states of which the shim is told. ``allocates``: something was allocated to it. While it is still
-    Accepted it counts as running for the limit.
+    Accepted it counts as running for the limit. ``through``: the state that it is in on its way, if there is one.
     """
     old = s.core[a]
     s.completing_timer[a] = (new == Core.COMPLETING) & (s.completing_timer[a] | (old != Core.COMPLETING))
     if s.scope.max_apps:
         # incRunningApps is guarded: it never counts more than the limit
         starts, stops = (old != Core.RUNNING) & (new == Core.RUNNING), (old == Core.RUNNING) & (new != Core.RUNNING)
+        if through is not None:
+            # counted out and in again: nothing changes, unless the count is wrong and there is nothing to take off
+            again = (old == Core.RUNNING) & (through == Core.COMPLETING) & (new == Core.RUNNING)
+            starts = starts | (again & (s.running_apps == 0))
         s.running_apps.next += ite(starts & (s.running_apps < s.scope.max_apps), 1, 0) - ite(
             stops & (s.running_apps > 0), 1, 0
         )
