@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 import itertools
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,7 +75,7 @@ def lint(paths: Sequence[str]) -> Linted:
 def _is_cluster_yaml(paths: Sequence[str]) -> bool:
     """Whether a file is one of Ray's cluster launcher, which is no manifest."""
     files = [p for path in map(Path, paths) for p in ([path] if path.is_file() else sorted(path.glob("*.y*ml")))]
-    return any(b"available_node_types:" in p.read_bytes() for p in files)
+    return any(b"available_node_types:" in p.read_bytes() for p in files if p.is_file() and os.access(p, os.R_OK))
 
 
 def _minimum(nodes: RayNodes) -> Iterator[Finding]:

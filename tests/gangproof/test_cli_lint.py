@@ -149,3 +149,12 @@ def test_the_terminal(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Non
     assert max(map(len, (line for line in out.splitlines() if "examples" not in line))) <= 80
     assert run(["lint", str(tmp_path / "nothing.yaml")]) == 2
     assert "nothing.yaml" in capsys.readouterr().err
+
+
+def test_what_cannot_be_read(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "directory" / "x.yaml").mkdir(parents=True)
+    assert run(["lint", str(tmp_path / "directory")]) == 2
+    assert "found no manifests" in capsys.readouterr().err
+    (tmp_path / "link.yaml").symlink_to("nowhere")
+    assert run(["lint", str(tmp_path)]) == 2
+    assert "cannot be read" in capsys.readouterr().err
