@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 import itertools
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,7 +67,7 @@ def lint(paths: Sequence[str]) -> Linted:
         files = read_files(paths)
         assert files.cluster is not None
         return Linted(tuple(_minimum(files.cluster)), files.warnings)
-    result = load([*paths])
+    result = load([*paths], require_nodes=False)
     found = _Linter(result.cluster, result.places, paths[0]).findings()
     return Linted(tuple(found), result.warnings)
 
@@ -74,7 +75,7 @@ def lint(paths: Sequence[str]) -> Linted:
 def _is_cluster_yaml(paths: Sequence[str]) -> bool:
     """Whether a file is one of Ray's cluster launcher, which is no manifest."""
     files = [p for path in map(Path, paths) for p in ([path] if path.is_file() else sorted(path.glob("*.y*ml")))]
-    return any(b"available_node_types:" in p.read_bytes() for p in files)
+    return any(b"available_node_types:" in p.read_bytes() for p in files if p.is_file() and os.access(p, os.R_OK))
 
 
 def _minimum(nodes: RayNodes) -> Iterator[Finding]:
@@ -138,7 +139,7 @@ class _Linter:
         self, app: Application, group: TaskGroup, near: Sequence[TopologyConstraint], here: str
     ) -> Iterator[Finding]:
         keys = together(near)
-        if not keys:
+        if not keys or not self._cluster.nodes:
             return
         held = self._held(group, keys)
         best = max(held.values(), default=0)
@@ -191,6 +192,9 @@ class _Linter:
             yield Finding(Rule.STARVE, tuple(places), why + (f" (and {more} more pairs)" if more else ""))
 
     def _fits(self, app: Application, left: Mapping[str, int]) -> bool:
+        path = self._cluster.queues.path(app.queue)
+        if path and path[-1].sort_policy is SortPolicy.FAIR:  # rejected: it reserves nothing
+            return False
         effective = self._cluster.queues.effective_maximum(app.queue)
         ask = app.placeholder_ask
         return ask.fits_in_limit(effective) and all(ask.amount(r) <= amount for r, amount in left.items())

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 
 from model.conform import Log, Pattern, Record
+from model.conform.stream import no_half_characters, whole_number
 from model.errors import FileError
 from model.language import Machine
 from reference.simulation.log import FORMAT
@@ -35,10 +36,12 @@ def _records(machine: Machine, lines: Iterable[str], name: str) -> Iterator[Reco
     for number, text in enumerate(lines, 1):
         where = f"line {number}"
         try:
-            line = json.loads(text)
+            line = json.loads(text, parse_int=whole_number)
+            no_half_characters(text)
             if not isinstance(line, dict) or (number == 1 and line.get("gangproof") != FORMAT):
                 raise ValueError(f"expected an object, the first with gangproof: {FORMAT}")
             told = calls(record_of(line)) if line.get("by") == "yunikorn" else []
+            _check_names(told)
         except (KeyError, RecursionError, TypeError, ValueError) as error:
             raise FileError(f"{name}: {where}: no event of a simulated core: {error}") from None
         for action, arguments in told:
@@ -46,6 +49,13 @@ def _records(machine: Machine, lines: Iterable[str], name: str) -> Iterator[Reco
                 raise FileError(f"{name}: {where}: the spec with these parameters has no action {action}")
             pairs = zip(parameters[action], arguments, strict=False)
             yield Record(where, (Pattern(action, {p: (a,) for p, a in pairs}),))
+
+
+def _check_names(told: Iterable[tuple[str, tuple[object, ...]]]) -> None:
+    for action, arguments in told:
+        for each in arguments:
+            if not isinstance(each, str):
+                raise ValueError(f"{action} of {each!r}, expected a name")
 
 
 __all__ = ["looks_like", "read"]

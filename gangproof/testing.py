@@ -166,5 +166,10 @@ def state_machine(
             self.system.perform(action, *arguments)
             self.walk.compare(f"{action}({', '.join(arguments)})", self.system.observed())
 
+        @precondition(lambda self: not self.options())
+        @rule()
+        def nothing_left_to_do(self) -> None:
+            """The spec may stop here; Hypothesis wants a step wherever a run is not over."""
+
     Beside.__name__ = Beside.__qualname__ = f"{machine.name.title().replace('_', '')}Beside"
     return Beside

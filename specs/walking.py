@@ -101,6 +101,9 @@ class SpecWalk:
     def compare(self, event: object, observed: Mapping[str, Value], shown: NamedState | None = None) -> None:
         """Divergence where the code shows something else after ``event`` than the spec, or than ``shown``."""
         shown = self.shown() if shown is None else shown
+        for cell in observed:
+            if cell not in shown:
+                raise ValueError(f"{self.code} shows {cell!r}, which is no cell of the spec: {', '.join(shown)}")
         differing = [
             f"{cell}: spec {shown[cell]}, {self.code} {value}"
             for cell, value in observed.items()

@@ -54,7 +54,7 @@ class Changes(Follower):
         """The candidates after the records of ``group``, all that stand between two gaps."""
         if group[0].forget or group[0].gap or group[0].end:
             return super().after(layer, group)
-        self.checked += len(group)
+        self.checked += sum(r.says_something for r in group)
         buckets: list[_Bucket] = [{} for _ in range(len(group) + 1)]
         reached = (layer, Steps(np.zeros(0, np.int64), np.zeros(0, np.int64), layer.states[:0]), 0)
         for position in range(len(group)):

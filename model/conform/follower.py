@@ -151,7 +151,7 @@ class Follower:
         layer = self._named(layer, group)
         if group[0].end:
             return self._ended(layer, group)
-        self.checked += len(group)
+        self.checked += sum(r.says_something for r in group)
         for level in range(len(group)):
             new, steps = self._closed(layer)
             self.history.keep(new)

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from model.conform.log import Log, Pattern, Record
+from model.conform.stream import no_half_characters, whole_number
 from model.errors import FileError
 
 _HEADER: Final = {"unobserved", "observed", "names", "ties"}
@@ -68,14 +69,24 @@ def _object(text: str) -> Mapping[str, Any]:
     if len(text) > _MOST_CHARACTERS:
         raise ValueError(f"{len(text):,} characters, expected at most {_MOST_CHARACTERS:,}")
     try:
-        told = json.loads(text, parse_constant=_no_constant)
+        told = json.loads(text, parse_constant=_no_constant, parse_int=whole_number, object_pairs_hook=_once)
     except RecursionError:
         raise ValueError("its JSON is nested too deeply") from None
     except json.JSONDecodeError as error:
         raise ValueError(f"not JSON: {error.msg} at column {error.colno}") from None
     if not isinstance(told, dict):
         raise ValueError(f"found {_short(told)}, expected an object")
+    no_half_characters(text)
     return told
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of these; of a key that stands twice nobody can tell which value is meant."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"{next(k for k in found if keys.count(k) > 1)!r} stands twice in one object")
+    return found
 
 
 def _no_constant(text: str) -> Any:
@@ -152,7 +163,7 @@ def _time(told: Any) -> str | None:
         return None
     if isinstance(told, bool) or not isinstance(told, int | float | str):
         raise ValueError(f"time: found {_short(told)}, expected a number or a text")
-    return str(told)
+    return str(int(told) if isinstance(told, float) and told.is_integer() else told)  # 1.0 is the time 1
 
 
 def _arguments(told: Any) -> dict[str, tuple[str, ...]]:

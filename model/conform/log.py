@@ -61,6 +61,11 @@ class Record:
         told += ["the end"] if self.end else []
         return ", ".join(told)
 
+    @property
+    def says_something(self) -> bool:
+        """Whether it could be refused: a step, the end, or a value that is known."""
+        return bool(self.patterns) or self.end or any(value is not None for value in self.state.values())
+
 
 @dataclass(frozen=True, slots=True)
 class Log:
@@ -80,21 +85,23 @@ class Log:
 
 
 def groups(records: Sequence[Record]) -> list[list[Record]]:
-    """Records of one time together, where they may have happened in any order; others by themselves. FileError where
-    there are more than can be tried."""
+    """Records of one time together, where they may have happened in any order; others by themselves, and so are a gap,
+    an end and names that are forgotten. FileError where there are more than can be tried."""
     found: list[list[Record]] = []
     numbered = enumerate(records)
-    for _, some in itertools.groupby(numbered, lambda pair: pair[0] if pair[1].time is None else pair[1].time):
-        group = [record for _, record in some]
-        if any(r.gap or r.forget or r.end for r in group):
-            found += [[r] for r in group]
-            continue
-        if len(group) > MOST_TIED:
-            raise FileError(
-                f"{group[0].where}: {len(group)} records of one time, expected at most {MOST_TIED}: they are tried "
-                'in every order; with "ties": "file" their order is that of the file'
-            )
-        found.append(group)
+    for _, pairs in itertools.groupby(numbered, lambda pair: pair[0] if pair[1].time is None else pair[1].time):
+        group = [record for _, record in pairs]
+        for alone, part in itertools.groupby(group, lambda r: r.gap or bool(r.forget) or r.end):
+            some = list(part)
+            if alone:
+                found += [[r] for r in some]
+                continue
+            if len(some) > MOST_TIED:
+                raise FileError(
+                    f"{some[0].where}: {len(some)} records of one time, expected at most {MOST_TIED}: they are tried "
+                    'in every order; with "ties": "file" their order is that of the file'
+                )
+            found.append(some)
     return found
 
 

@@ -107,7 +107,9 @@ class States:
         found: dict[str, Told] = {}
         for cell, value in record.state.items():
             name = self._naming.cell_in(world, cell, record.where)
-            found[name] = self._naming.of_value(world, value)  # type: ignore[assignment]
+            value = self._naming.of_value(world, cell, value, record.where)
+            if found.setdefault(name, value) != value:
+                raise FileError(f"{record.where}: {cell} is told twice, and not alike")
         return found
 
     def shown(self, states: Packed, cell: str) -> tuple[str, ...]:

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final
 
 from model.conform.log import Log, Pattern, Record, Told
+from model.conform.value_names import Key, ValueNames
 from model.errors import FileError
 from model.explore.symmetry import symmetry_of
 from model.language import Machine, Sort, SpecError
 from model.language.types import SortType, domain_type
-
-Key: TypeAlias = tuple[str, str]
-"""A sort and a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +51,7 @@ class Naming:
         self.machine: Final = machine
         self.sorts: Final = {s.__name__: s for s in machine.sorts}
         self._labels: Final = _labels(machine)
+        self._values: Final = ValueNames(machine, self._labels)
         self._parameters: Final = {a.name: {s.name: domain_type(s.domain) for s in a.symbols} for a in machine.actions}
         self._classes: Final = _exchangeable(machine)
         self.start: Final = self._start(log)
@@ -111,9 +110,10 @@ class Naming:
                 kind = kinds[parameter]
                 if isinstance(kind, SortType):
                     found.update(dict.fromkeys((kind.sort.__name__, v) for v in values))
-        for cell in state:
-            _, sorts, names = self._cell(cell, where)
+        for cell, value in state.items():
+            label, sorts, names = self._cell(cell, where)
             found.update(dict.fromkeys(zip(sorts, names, strict=True)))
+            found.update(dict.fromkeys(self._values.keys(label, value)))
         return list(found)
 
     def _cell(self, text: str, where: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
@@ -177,16 +177,14 @@ class Naming:
         """The spec's name for ``element``."""
         return self._names(sort)[element]
 
-    def of_value(self, world: World, told: object) -> object:
-        """A told value in the spec's words: names within it are those of their elements."""
-        if isinstance(told, str):
-            found = [(s, e) for (s, n), e in world.elements if n == told]
-            return self._names(found[0][0])[found[0][1]] if len(found) == 1 else told
-        if isinstance(told, list):
-            return [self.of_value(world, each) for each in told]
-        if isinstance(told, dict):
-            return {k: self.of_value(world, v) for k, v in told.items()}
-        return told
+    def of_value(self, world: World, cell: str, told: Told, where: str) -> Told:
+        """What was told of ``cell`` in the spec's words: names within it are those of their elements."""
+
+        def element(sort: str | None, name: str) -> str:
+            found = [(s, e) for (s, n), e in world.elements if n == name and sort in (None, s)]
+            return self._names(found[0][0])[found[0][1]] if len(found) == 1 else name
+
+        return self._values.translated(self._cell(cell, where)[0], told, element)
 
 
 def _labels(machine: Machine) -> dict[str, tuple[str, ...]]:

@@ -41,6 +41,7 @@ def load(
     paths: Sequence[Path | str] | Path | str,
     *,
     require_applications: bool = True,
+    require_nodes: bool = True,
     gang_seed: int = 1,
     shared_gpus: bool = False,
 ) -> LoadResult:
@@ -48,9 +49,9 @@ def load(
 
     ``paths`` may mix ``kubectl get -o json|yaml`` output, queues.yaml (bare or in its ConfigMap) and openb tables, or
     name one native file. ``gang_seed`` is for openb, which has no gangs, and so is ``shared_gpus``: whether its pods
-    that share a GPU do, or take a whole one. With ``require_applications``, a cluster in
-    which no gang waits is an error. Raises ManifestError (an InputError) with place and reason for whatever cannot be
-    used. Applications are numbered (``submitted``) by creationTimestamp, then in file order.
+    that share a GPU do, or take a whole one. With ``require_applications``, a cluster in which no gang waits is an
+    error; with ``require_nodes``, so is one without nodes. Raises ManifestError (an InputError) with place and reason
+    for whatever cannot be used. Applications are numbered (``submitted``) by creationTimestamp, then in file order.
     """
     files = find_files([paths] if isinstance(paths, (str, Path)) else list(paths))
     collection = Collection()
@@ -60,7 +61,7 @@ def load(
     node_table = choose([t for t in collection.tables if t.is_nodes], "gpu_node", collection.notices)
     pod_table = choose([t for t in collection.tables if not t.is_nodes], "default", collection.notices)
     cluster, policy = _native(collection) or _assembled(collection, node_table, pod_table, gang_seed, shared_gpus)
-    if not cluster.nodes:
+    if require_nodes and not cluster.nodes:
         raise ManifestError("no node", "at least one Node, such as kubectl get nodes -o yaml prints them", first)
     if require_applications and not cluster.applications:
         expected = "at least one waiting pod with an application id, or with task groups"

@@ -97,7 +97,7 @@ def _scheduled(group: Mapping[str, Any], where: str) -> Iterator[tuple[str, Reco
     for each in conditions if isinstance(conditions, list) else []:
         if isinstance(each, dict) and each.get("type") == _CONDITION:
             reason = each.get("reason")
-            if reason not in _REASONS:
+            if not isinstance(reason, str) or reason not in _REASONS:
                 raise FileError(f"{where}: {_CONDITION}: reason is {reason!r}, expected one of {', '.join(_REASONS)}")
             at = _time(each.get("lastTransitionTime"), where)
             name = _named(group)

@@ -111,6 +111,12 @@ def test_half_a_gang_is_refused() -> None:
             json.dumps(group("g", "SCHEDULED", 0)).replace('"Scheduled"', '"Ready"'),
             "reason is 'Ready', expected one of",
         ),
+        (
+            json.dumps(group("g", "SCHEDULED", 0)).replace('"Scheduled"', "[]"),
+            r"reason is \[\], expected one of",
+        ),
+        ('{"kind": "Event", "x": ' + "1" * 5000 + "}", "line 1: a number of 5,000 digits"),
+        ('{"kind": "Event", "x": "\\ud800"}', "line 1: .* has half of a character"),
     ],
 )
 def test_mistakes(text: str, expected: str) -> None:

@@ -68,6 +68,10 @@ def test_mistakes() -> None:
     for text, expected in (
         ("{}", "line 1: no event of a simulated core"),
         (f'{head}\n{{"by": "yunikorn", "event": "dance"}}', "line 2: no event of a simulated core: 'dance'"),
+        (
+            f'{head}\n{{"by": "yunikorn", "event": "ask_placeholders", "application": []}}',
+            "submit of .*, expected a name",
+        ),
     ):
         with pytest.raises(FileError, match=expected):
             simulated_logs.read(machine(), text.splitlines(), "log")

@@ -149,3 +149,25 @@ def test_the_terminal(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Non
     assert max(map(len, (line for line in out.splitlines() if "examples" not in line))) <= 80
     assert run(["lint", str(tmp_path / "nothing.yaml")]) == 2
     assert "nothing.yaml" in capsys.readouterr().err
+
+
+def test_what_cannot_be_read(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "directory" / "x.yaml").mkdir(parents=True)
+    assert run(["lint", str(tmp_path / "directory")]) == 2
+    assert "found no manifests" in capsys.readouterr().err
+    (tmp_path / "link.yaml").symlink_to("nowhere")
+    assert run(["lint", str(tmp_path)]) == 2
+    assert "cannot be read" in capsys.readouterr().err
+
+
+def test_a_configuration_without_nodes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    given = cluster(gang("x", "root.p.a", 9), gang("y", "root.p.a", 4, group=NEAR)) | {"nodes": []}
+    path = tmp_path / "cluster.json"
+    path.write_text(json.dumps(given))
+    _, told, _ = answer(capsys, "lint", str(path))
+    assert [f["rule"] for f in told["findings"]] == ["ask-over-quota"]
+
+
+def test_a_gang_that_is_rejected_starves_nobody(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    given = cluster(gang("x", "root.p.a", 5), gang("y", "root.p.b", 4), leaf={"sort_policy": "fair"})
+    assert [f["rule"] for f in lint(capsys, tmp_path, given)] == ["gang-on-fair-queue"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -83,7 +83,7 @@ def test_a_mutant_that_survives_is_told() -> None:
         assert_caught(harmless)
 
 
-def run_beside(toy: str, system: type[Slots]) -> None:
+def run_beside(toy: str, system: Callable[[], Slots]) -> None:
     case = state_machine(toy, system).TestCase
     case.settings = settings(max_examples=20, stateful_step_count=10)
     case().runTest()
@@ -91,6 +91,21 @@ def run_beside(toy: str, system: type[Slots]) -> None:
 
 def test_code_that_does_what_the_spec_says(toy: str) -> None:
     run_beside(toy, Slots)
+
+
+def test_a_spec_that_comes_to_an_end(tmp_path: Path) -> None:
+    once = tmp_path / "once.py"
+    once.write_text(TOY[: TOY.index("    @m.action\n    def stop")].replace("slots + leak", "2") + "    return m\n")
+    run_beside(f"{once}:toy", lambda: Slots(2))
+
+
+def test_code_that_shows_what_the_spec_does_not_have(toy: str) -> None:
+    class Chatty(Slots):
+        def observed(self) -> Mapping[str, Value]:
+            return {"mood": 1}
+
+    with pytest.raises(ValueError, match="'mood', which is no cell of the spec: running"):
+        run_beside(toy, Chatty)
 
 
 def test_code_that_does_not(toy: str) -> None:
