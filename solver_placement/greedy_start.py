@@ -160,13 +160,14 @@ def orders(problem: Problem) -> list[list[int]]:
     supply = [sum(n.free[r] * n.count for n in problem.nodes) for r in range(len(problem.resources))]
 
     def share(used: Sequence[int]) -> float:
-        return max(u / s if s else float("inf") for u, s in zip(used, supply, strict=True) if u)
+        return max((u / s if s else float("inf") for u, s in zip(used, supply, strict=True) if u), default=0.0)
 
     pod = [share(p.request) for p in problem.pods]
     density: list[float] = []
     for gang in problem.gangs:
         used = [sum(k * problem.pods[t].request[r] for t, k in gang.pods) for r in range(len(supply))]
-        density.append(gang.weight / share(used))
+        of_all = share(used)
+        density.append(gang.weight / of_all if of_all else float("inf"))
     largest = [max(pod[t] for t, _ in gang.pods) for gang in problem.gangs]
     keys: list[Callable[[int], float]] = [
         lambda g: -density[g],

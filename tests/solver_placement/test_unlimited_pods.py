@@ -28,3 +28,14 @@ def test_every_gang_that_asks_for_nothing_is_admitted(members: tuple[int, ...]) 
 def test_weights_whose_sum_floats_cannot_tell_apart_are_refused() -> None:
     with pytest.raises(ProblemTooLarge, match="weights"):
         solve(cluster(1, 1, weight=3 * 10**15), time_limit=10)
+
+
+def test_a_pod_that_asks_for_nothing_is_placed() -> None:
+    """Where nodes do not list pods it takes nothing at all, and has no share of anything."""
+    queue = Queue("root", children=(Queue("root.q"),))
+    gangs = (
+        Application("a", "root.q", (TaskGroup("g", 2, Resources()),)),
+        Application("b", "root.q", (TaskGroup("g", 1, Resources({"vcore": 500})),)),
+    )
+    found = solve(Cluster((Node("n", Resources({"vcore": 1000})),), QueueTree(queue), gangs), method="auto")
+    assert found.placement.admitted == ("a", "b")
