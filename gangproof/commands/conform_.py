@@ -75,7 +75,10 @@ def command(
         def tell(matched: int, records: int, candidates: int) -> None:
             bar.show(f"{matched:,} of {records:,} records  {candidates:,} candidates")
 
-        found = conform(machine, log, Limits(max_candidates, time_limit), tell)
+        try:
+            found = conform(machine, log, Limits(max_candidates, time_limit), tell)
+        except FileError as error:
+            raise FileError(f"{file}: {error}") from None
     if as_json:
         print_json(_json(machine.name, dict(machine.parameters), found))
     else:

@@ -81,7 +81,11 @@ class _Pass:
         teller = Teller(self._work.program, self._work.semantics, self._work.naming, follower.states, follower.steps)
         self._matched += place.matched
         divergence = teller.divergence(place, self._matched + 1, follower.history)
-        return self._told(Ending.DIVERGES, place.closed, divergence=divergence, broken=self._broken(before))
+        try:
+            broken = self._broken(before)
+        except BudgetSpent:  # that no run explains the record is certain all the same
+            broken = ()
+        return self._told(Ending.DIVERGES, place.closed, divergence=divergence, broken=broken)
 
     def _broken(self, records: Sequence[Sequence[Record]]) -> tuple[Broken, ...]:
         """Properties that all runs violate which explain ``records``.

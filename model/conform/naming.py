@@ -113,7 +113,7 @@ class Naming:
         for cell, value in state.items():
             label, sorts, names = self._cell(cell, where)
             found.update(dict.fromkeys(zip(sorts, names, strict=True)))
-            found.update(dict.fromkeys(self._values.keys(label, value)))
+            found.update(dict.fromkeys(self._values.keys(label, value, where)))
         return list(found)
 
     def _cell(self, text: str, where: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from model.conform.log import Told
+from model.errors import FileError
 from model.language import Machine
 from model.language.types import SortType, domain_type
 
@@ -39,16 +40,30 @@ class ValueNames:
     def __init__(self, machine: Machine, labels: Mapping[str, tuple[str, ...]]) -> None:
         self._kinds: Final = _kinds(machine, labels)
 
-    def keys(self, label: str, told: Told) -> Iterator[Key]:
-        """The names in a value of the variable ``label``, but for those in messages."""
+    def keys(self, label: str, told: Told, where: str) -> Iterator[Key]:
+        """The names in a value of the variable ``label``, but for those in messages. FileError for a value of a kind
+        that the variable never has."""
         kind = self._kinds[label]
+        if told is None or not (kind.sorts or kind.any):
+            return
+        if kind.many or kind.any:
+            if isinstance(told, str):  # as traces show all of it
+                return
+            if not isinstance(told, list):
+                what = "elements" if kind.many else "messages"
+                raise FileError(f"{where}: {label} is {told!r}, expected a list of its {what}")
         if kind.many and isinstance(told, list):
             for each in told:
-                parts = each if isinstance(each, list) else [each]
-                if len(parts) == len(kind.sorts):
-                    yield from ((s, p) for s, p in zip(kind.sorts, parts, strict=True) if isinstance(p, str))
-        elif kind.sorts and not kind.many and isinstance(told, str) and told != _NONE:
-            yield kind.sorts[0], told
+                parts = _parts(each, kind.sorts)
+                if parts is None:
+                    raise FileError(f"{where}: {label} has {each!r}, expected {' and '.join(kind.sorts)} by name")
+                yield from zip(kind.sorts, parts, strict=True)
+        elif kind.sorts:
+            parts = _parts(told, kind.sorts)
+            if parts is None:
+                raise FileError(f"{where}: {label} is {told!r}, expected a {kind.sorts[0]} by name")
+            if parts[0] != _NONE:
+                yield kind.sorts[0], parts[0]
 
     def translated(self, label: str, told: Told, element: Element) -> Told:
         """The value with its names in the spec's words."""
@@ -57,16 +72,22 @@ class ValueNames:
             return _everywhere(told, element)
         if kind.many and isinstance(told, list):
             return [_member(each, kind.sorts, element) for each in told]
-        if kind.sorts and not kind.many and isinstance(told, str):
-            return element(kind.sorts[0], told)
-        return told
+        parts = _parts(told, kind.sorts) if kind.sorts and not kind.many else None
+        return told if parts is None else element(kind.sorts[0], parts[0])
+
+
+def _parts(told: object, sorts: tuple[str, ...]) -> list[str] | None:
+    """The names in one member of a set; a number may be a name. None where it is no such member."""
+    parts = told if isinstance(told, list) and len(sorts) > 1 else [told]
+    names = [str(p) for p in parts if isinstance(p, str | int) and not isinstance(p, bool)]
+    return names if len(names) == len(parts) == len(sorts) else None
 
 
 def _member(told: object, sorts: tuple[str, ...], element: Element) -> object:
-    parts = told if isinstance(told, list) else [told]
-    if len(parts) != len(sorts):
+    parts = _parts(told, sorts)
+    if parts is None:
         return told
-    found = [element(s, p) if isinstance(p, str) else p for s, p in zip(sorts, parts, strict=True)]
+    found = [element(sort, name) for sort, name in zip(sorts, parts, strict=True)]
     return found if isinstance(told, list) else found[0]
 
 

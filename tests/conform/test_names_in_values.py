@@ -80,6 +80,9 @@ def queued(name: str) -> dict[str, object]:
             [queued("x"), {"action": "start", "args": {"j": "x", "p": "x"}, "state": {"holder[x]": "x"}}],
             Ending.CONFORMS,
         ),
+        # numbers as names
+        ([{**queued("7"), "state": {"waiting": [7]}}], Ending.CONFORMS),
+        ([{"unobserved": ["queue", "start"]}, {"state": {"holder[x]": 7}}], Ending.CONFORMS),
         # none, and messages
         ([{"state": {"holder[x]": "none", "waiting": []}}], Ending.CONFORMS),
         ([{**queued("a"), "state": {"line": [{"job": "a"}]}}], Ending.CONFORMS),
@@ -113,3 +116,17 @@ def test_records_of_one_time_before_one_that_stands_alone(alone: dict[str, objec
 def test_one_cell_told_twice() -> None:
     with pytest.raises(FileError, match="told twice, and not alike"):
         follow({**queued("a"), "state": {"phase[a]": "ON", "phase[ a]": "NEW"}})
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [
+        ({"waiting": 5}, "line 1: waiting is 5, expected a list of its elements"),
+        ({"waiting": [None]}, "line 1: waiting has None, expected Job by name"),
+        ({"line": {"job": "a"}}, "line 1: line is .*, expected a list of its messages"),
+        ({"holder[x]": True}, "line 1: holder is True, expected a Job by name"),
+    ],
+)
+def test_values_of_another_kind(state: dict[str, object], expected: str) -> None:
+    with pytest.raises(FileError, match=expected):
+        follow({"state": state})

@@ -60,7 +60,7 @@ def test_a_budget_is_unknown(capsys: pytest.CaptureFixture[str], tmp_path: Path)
         ('{"gap": true, "gap": true}', "line 1: 'gap' stands twice in one object"),
         (SUBMIT.replace("job-7", "\\ud800"), 'line 1: "\\ud800" has half of a character'),
         ('{"time": ' + "1" * 5000 + "}", "line 1: a number of 5,000 digits, expected at most 4,000"),
-        ('{"action": "go"}\n', "line 1: gang has no action 'go': submit, allocate"),
+        ('{"action": "go"}\n', "log.jsonl: line 1: gang has no action 'go': submit, allocate"),
         ('{"action": "submit", "args": {"b": "job"}}\n', "line 1: submit has no parameter 'b': a"),
         ('{"state": {"stat[job]": 1}}\n', "line 1: gang has no variable 'stat'"),
         ('{"state": {"state[job, x]": "NEW"}}\n', "line 1: found 'state[job, x]', expected state[App]"),
