@@ -374,5 +374,5 @@ def test_no_time_is_unknown_and_not_an_answer() -> None:
     assert not answer.in_time
 
 
-def test_of_all_rules_node_types_and_other_pods_are_not_known() -> None:
-    assert RULES - KNOWS == {Feature.NODE_TYPES, Feature.POD_AFFINITY, Feature.SPREAD}
+def test_of_all_rules_node_types_devices_and_other_pods_are_not_known() -> None:
+    assert RULES - KNOWS == {Feature.NODE_TYPES, Feature.POD_AFFINITY, Feature.SPREAD, Feature.DEVICES}
