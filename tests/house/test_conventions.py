@@ -112,7 +112,16 @@ def hidden_helpers(root: Path) -> Iterator[str]:
             yield f"{path} has the name of {other}"
 
 
-@pytest.mark.parametrize("check", [too_long, undocumented, floats, foreign_words, hidden_helpers])
+def changed_paths(root: Path) -> Iterator[str]:
+    """Tests that put a folder on the path: it stays there for all others, and for the processes that they start."""
+    for path, text in modules(root, "tests"):
+        for node in ast.walk(ast.parse(text)):
+            match node:
+                case ast.Call(func=ast.Attribute(value=ast.Attribute(value=ast.Name("sys"), attr="path"), attr=_)):
+                    yield f"{path}:{node.lineno} changes sys.path"
+
+
+@pytest.mark.parametrize("check", [too_long, undocumented, floats, foreign_words, hidden_helpers, changed_paths])
 def test_convention_is_kept(check: Callable[[Path], Iterator[str]]) -> None:
     assert list(check(ROOT)) == []
 
@@ -197,3 +206,8 @@ def test_every_target_brings_its_environment() -> None:
     assert {"review", "test", "test-slow", "bench", "lint"} <= rules.keys()
     for target in ("review", "test", "test-slow", "bench", "lint"):
         assert "$(READY)" in rules[target]
+
+
+def test_a_path_that_is_changed_is_caught(tmp_path: Path) -> None:
+    write(tmp_path, "tests/a/test_b.py", "import sys\nsys.path.insert(0, 'bench')\nprint(sys.path)\n")
+    assert list(changed_paths(tmp_path)) == ["tests/a/test_b.py:2 changes sys.path"]
