@@ -91,8 +91,9 @@ class Changes(Follower):
         told = np.zeros_like(self._mask)
         cells: dict[str, Told] = {}
         for record, bucket in zip(window, after, strict=False):
-            cells |= self.states.told(record, self.worlds[world])
-            for cell in self.states.told(record, self.worlds[world]):
+            some = self.states.told(record, self.worlds[world])
+            cells |= some
+            for cell in some:
                 field = self.states.field(cell, record.where)
                 told[field.word] |= np.uint64(field.mask)
             fits = ~(changed & ~told).any(axis=1) & self.states.showing(targets, cells, record.where)

@@ -14,7 +14,7 @@ from reference.cluster.gang import Application, CompositeGroup, TaskGroup
 from reference.cluster.neighbours import ALONE, Neighbours
 from reference.cluster.node import ANYWHERE, Constraints
 from reference.cluster.resources import Resources
-from reference.cluster.topology import TopologyConstraint
+from reference.cluster.topology import Topology, TopologyConstraint
 from reference.manifests.applications import Waiting, Workload
 from reference.manifests.constraints import read_constraints
 from reference.manifests.document import Field
@@ -125,6 +125,18 @@ def task_groups(
         for part in kept
     )
     return groups, total
+
+
+def levels_down_to(label: Field, topology: Topology | None, missing: str, notices: Notices) -> tuple[str, ...]:
+    """The levels of ``topology`` down to that of ``label``, which has to be one of them; without a topology the label
+    alone, and ``missing`` says in the warning what is not there."""
+    name = label.name("a node label")
+    if topology is None:
+        notices.add(label, f"{missing}: a domain is a value of this label alone", f"no topology {name}")
+        return (name,)
+    if name not in topology.levels:
+        raise label.error(f"a level of the Topology {topology.name!r} ({', '.join(topology.levels)})")
+    return topology.down_to(name)
 
 
 @dataclass(slots=True)

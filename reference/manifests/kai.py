@@ -15,7 +15,7 @@ from reference.cluster.gang import Application, CompositeGroup
 from reference.cluster.topology import Topology, TopologyConstraint
 from reference.manifests.applications import weight_of
 from reference.manifests.document import Field
-from reference.manifests.gangs import Gangs, Part, split_by_shape, task_groups
+from reference.manifests.gangs import Gangs, Part, levels_down_to, split_by_shape, task_groups
 from reference.manifests.notices import Notices
 from reference.manifests.objects import Object, by_name, unread, whole_number
 from reference.manifests.pods import WEIGHT, Pod
@@ -206,15 +206,8 @@ class KaiGangs:
 
     def _keys(self, level: Field, named: Field | None) -> tuple[str, ...]:
         """The levels down to ``level``; the label alone where the Topology is not given."""
-        label = level.name("a node label")
         topology = next((each for each in self.topologies if named and each.name == named.value), None)
-        if topology is None:
-            text = "its Topology is not given: a domain is a value of this label alone"
-            self.notices.add(level, text, f"no topology {label}")
-            return (label,)
-        if label not in topology.levels:
-            raise level.error(f"a level of the Topology {topology.name!r} ({', '.join(topology.levels)})")
-        return topology.down_to(label)
+        return levels_down_to(level, topology, "its Topology is not given", self.notices)
 
     def _add(self, gang: _Gang, queue: str, pods: list[Pod], total: int | None) -> None:
         spec, source = gang.source.spec, gang.source

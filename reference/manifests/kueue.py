@@ -16,7 +16,7 @@ from reference.cluster.resources import PODS, Resources
 from reference.cluster.topology import Topology, TopologyConstraint
 from reference.manifests.applications import weight_of
 from reference.manifests.document import Field
-from reference.manifests.gangs import Gangs, Part, read_shape, task_groups, template_shape
+from reference.manifests.gangs import Gangs, Part, levels_down_to, read_shape, task_groups, template_shape
 from reference.manifests.kueue_queues import Flavor, KueueQueues
 from reference.manifests.notices import Notices
 from reference.manifests.objects import Object, by_name, unread, whole_number
@@ -168,15 +168,8 @@ class KueueGangs:
 
     def _keys(self, label: Field, flavor: Flavor) -> tuple[str, ...]:
         """The levels down to that of ``label`` in the flavor's Topology; the label alone where that is not known."""
-        name = label.name("a node label")
         topology = next((each for each in self.topologies if each.name == flavor.topology), None)
-        if topology is None:
-            text = "no Topology of the flavor is given: a domain is a value of this label alone"
-            self.notices.add(label, text, f"no topology {name}")
-            return (name,)
-        if name not in topology.levels:
-            raise label.error(f"a level of the Topology {topology.name!r} ({', '.join(topology.levels)})")
-        return topology.down_to(name)
+        return levels_down_to(label, topology, "no Topology of the flavor is given", self.notices)
 
     def _sliced(self, part: Part, request: Field | None, flavor: Flavor) -> tuple[list[Part], CompositeGroup | None]:
         level = request.get("podSetSliceRequiredTopology") if request else None
